@@ -2,9 +2,9 @@
 //! (docs/guide/report.md).
 //!
 //! What must stay: each folder's table names its files with origin and sum; a file without a row is
-//! a finding. Tests by part: `sums_are_sha256` (`sum`), `what_differs_lacks_or_is_unknown_is_found`
-//! (`entry`, `place`, `findings`), repo.rs::`programs_of_others_are_as_they_were_published`
-//! (`check`).
+//! a finding. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `sums_are_sha256` (`sum`), `what_differs_lacks_or_is_unknown_is_found` (`entry`, `place`,
+//! `findings`), repo.rs::`programs_of_others_are_as_they_were_published` (`check`).
 //!
 //! Callers: commands.rs (`check`).
 //!

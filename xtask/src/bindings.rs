@@ -5,10 +5,11 @@
 //! headers it was written from; a changed header with unchanged declarations is found by the hash.
 //!
 //! What must stay: the first line has the hash that `check` compares; declarations are not edited
-//! by hand. Tests by part: `the_hash_is_fnv_1a` (`headers_hash`, `hash_of`),
-//! `a_changed_header_is_found` (`first_line`, `check`),
-//! `the_layout_of_a_struct_with_pointers_is_asserted_for_its_width` (`with_pointers_apart`).
-//! `generate`, `stamp`, `write` have no test of their own: they need bindgen, or a person.
+//! by hand. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `the_hash_is_fnv_1a` (`headers_hash`, `hash_of`), `a_changed_header_is_found` (`first_line`,
+//! `check`), `the_layout_of_a_struct_with_pointers_is_asserted_for_its_width`
+//! (`with_pointers_apart`). `generate`, `stamp`, `write` have no test of their own: they need
+//! bindgen, or a person.
 //!
 //! Callers: commands.rs (`check`, `generate`, `stamp`), protos.rs (`hash_of`).
 

@@ -5,7 +5,8 @@
 //! own tests beside it; `tests/all/repo.rs` runs all of them over this repository, so that
 //! `cargo test --workspace` keeps them.
 //!
-//! What must stay: a finding has a place and what was expected; rules only read. Tests by part:
+//! What must stay: a finding has a place and what was expected; rules only read. Free: how it is
+//! done, and words that no test or script reads. Tests by part:
 //! docs.rs::`a_crate_without_a_description_is_found` (`on`),
 //! outside/tests.rs::`what_comes_out_otherwise_is_said` (`at`), repo.rs (`fmt`: every finding that
 //! it prints).

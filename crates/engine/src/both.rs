@@ -3,7 +3,8 @@
 //!
 //! What must stay: the first one hears before the second, of everything. A method that `Observer`
 //! gets has its twin here; what is forgotten falls back to the default and nobody hears of it.
-//! Tests by part: `whole_runs_read_back` (`happened`),
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `whole_runs_read_back` (`happened`),
 //! crates/engine/tests/behaviour/explain.rs::`it_is_the_decision_of_the_run` (`situation`,
 //! `is_done`), crates/engine/tests/behaviour/sched_ext/explained.rs::`a_direct_dispatch`
 //! (`sched_ext`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`

@@ -2,7 +2,8 @@
 //! which plain integers could.
 //!
 //! What must stay: the numbers are those of the platform's file and of `RunReport`; an index out of
-//! range is a fault of ours and panics. Whoever needs both kinds names both. Tests by part:
+//! range is a fault of ours and panics. Whoever needs both kinds names both. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `random_runs_obey_the_rules_1` (`PerCpu`, `PerTask`: each table in each run). `index`,
 //! `index_mut`, `deref` and `deref_mut` are used by every run.
 //!

@@ -3,10 +3,10 @@
 //!
 //! What must stay: a speed is work units per ns (1024 x 1024 on the fastest CPU at its highest
 //! frequency), a cost is work units unless its name ends in `_ns`. The order of CPUs, clusters and
-//! domains is the platform's. Tests by part: platforms.rs::`domains_of_every_machine`
-//! (`core_facts`, `numa_levels`),
-//! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`new`: speeds),
-//! arithmetic.rs::`costs_add_up` (`Costs`), nodes.rs::`threads_share_a_core` (`Smt`),
+//! domains is the platform's. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: platforms.rs::`domains_of_every_machine` (`core_facts`,
+//! `numa_levels`), arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`new`:
+//! speeds), arithmetic.rs::`costs_add_up` (`Costs`), nodes.rs::`threads_share_a_core` (`Smt`),
 //! idle.rs::`the_switch_leaves_the_first_state` (`idle_states`), `the_energy_model_is_the_kernels`
 //! and `a_kernel_without_an_energy_model_is_told_no_powers` (`perf_domains`),
 //! sched_mc.rs::`a_slow_core_holds_four` (`sched_mc`),

@@ -13,7 +13,8 @@
 //! are.
 //!
 //! What must stay: an observer changes no run; names and numbers (above), and a default for each
-//! method. Tests by part: asym.rs::`watching_changes_nothing` and
+//! method. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: asym.rs::`watching_changes_nothing` and
 //! states.rs::`looking_changes_nothing` (that watching changes nothing),
 //! invariants.rs::`random_runs_obey_the_rules_1` (the order of calls: tests/common/checker.rs),
 //! measures.rs::`passes_are_told` (`Iteration`), explain.rs::`it_is_the_decision_of_the_run`

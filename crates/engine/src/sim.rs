@@ -1,7 +1,8 @@
 //! One run: the mechanics, a kernel above them, and the loop that hands events to both.
 //!
 //! What must stay: events go to one half each, and `begin_event` and `end_event` stand around every
-//! one. Tests by part: `it_ends_after_the_duration` and `it_ends_with_the_last_task` (`run`),
+//! one. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `it_ends_after_the_duration` and `it_ends_with_the_last_task` (`run`),
 //! `random_runs_obey_the_rules_1` (`handle`, `report`), states.rs::`a_cpu_that_left_is_seen` and
 //! states.rs::`looking_changes_nothing` (`show_states`), explain.rs::`by_number_time_and_cpu`
 //! (`is_done`), creation.rs::`a_program_begins_when_it_is_to` (`begin`).

@@ -1,7 +1,8 @@
 //! What can be asked (docs/results/fidelity.md).
 //!
-//! What must stay: options and their words, which `cargo xtask fidelity` and its kin pass on. Tests
-//! by part: programs.rs::`wrong_options_are_refused` (`number`, `request`),
+//! What must stay: options and their words, which `cargo xtask fidelity` and its kin pass on. Free:
+//! what leaves the tables of pages as they are. Tests by part:
+//! programs.rs::`wrong_options_are_refused` (`number`, `request`),
 //! recorded.rs::`it_boots_nothing_and_takes_nothing_that_is_for_a_guest` (options that exclude each
 //! other).
 //!

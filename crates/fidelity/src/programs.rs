@@ -2,7 +2,8 @@
 //! made, and who wakes whom how often (docs/guide/workloads.md, "How it is counted").
 //!
 //! What must stay: real programs and models are counted by one rule; nothing is fitted to the
-//! counts. Tests by part: tests/all/programs.rs::`wrong_options_are_refused` (`plan`),
+//! counts. Free: what leaves the tables of pages as they are. Tests by part:
+//! tests/all/programs.rs::`wrong_options_are_refused` (`plan`),
 //! tests/all/programs.rs::`recorded_runs_have_the_structure_that_the_sources_give` (`recorded`,
 //! `object`), tests/all/programs.rs::`models_have_the_programs_tasks_and_wakeups` (both `compare`),
 //! tests/all/programs.rs::`the_page_says_what_the_program_says` (`markdown`, `has_all`),

@@ -6,7 +6,8 @@
 //!
 //! What must stay: what is hashed and in which order (`add_figures`): results have the hash, and
 //! scripts/same-runs.txt records it. Runs of equal hashes are one run (`independent`;
-//! docs/guide/results.md, "Intervals"). What a run did not measure is absent, not 0. Tests by part:
+//! docs/guide/results.md, "Intervals"). What a run did not measure is absent, not 0. Free: what
+//! leaves every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `every_observer_reports` (`finish`, `effects`, `value_of`, `happened`),
 //! `every_plain_metric_is_reported_or_excluded_by_the_platform` (`finish`),
 //! `unknown_wakeups_have_no_latency` and `no_power_figures_no_energy` (`collector`),

@@ -9,7 +9,8 @@
 //!
 //! What must stay: the two books share no code but tables of the platform. At the end of every run
 //! they agree to the last unit, and the ledger accounts for every nanosecond of every CPU and
-//! cluster; `close` panics otherwise. The board counts only beside microwatts. Tests by part:
+//! cluster; `close` panics otherwise. The board counts only beside microwatts. Free: what leaves
+//! every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `energy_by_hand` (`close`, `clusters`), `equals_the_power_summed_nanosecond_by_nanosecond` (all
 //! announcements), `a_ledger_entry_under_the_wrong_state_is_found`,
 //! `a_wrong_running_total_is_found` and `work_under_the_wrong_state_is_found` (`close`),

@@ -6,7 +6,8 @@
 //!
 //! What must stay: a name ends in its unit. A plain name wins over a pattern. The direction
 //! (`Better`) decides the words of verdicts (docs/guide/results.md, "Intervals"). `KEY_METRICS` is
-//! the order in which tables and the error of an unknown name list metrics. Tests by part:
+//! the order in which tables and the error of an unknown name list metrics. Free: what leaves every
+//! figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `names_end_in_their_unit` (`METRICS`), `names_are_found_once` (`matches`, `is_of_cases`,
 //! `a_case`), `patterns_need_a_cluster` (`find_metric`), `unknown_names_get_the_nearest`
 //! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),

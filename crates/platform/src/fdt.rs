@@ -5,7 +5,9 @@
 //!
 //! What must stay: the layout of what is written is the specification's, as a kernel reads it; the
 //! order of properties and nodes is kept. Sizes and depth are bounded, as a tree may come from
-//! anybody. Tests by part: `a_tree_survives_the_round_trip` (`read`, `write`, `free_phandle`),
+//! anybody. Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may
+//! touch"), and words of messages that no test quotes. Tests by part:
+//! `a_tree_survives_the_round_trip` (`read`, `write`, `free_phandle`),
 //! `names_of_properties_are_written_once` (`string_at`), `a_damaged_tree_is_refused` (`Reader`),
 //! hostile.rs::`damaged_device_trees` (every byte),
 //! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`set_flag`, `child_mut`).

@@ -8,8 +8,9 @@
 //! written.
 //!
 //! What must stay: neither observer measures anything or changes a run; a recording gives the same
-//! workload everywhere, also where there are no files (`load_bytes`). Tests by part: each module
-//! names its own; `whole_runs_read_back` (`Traces`),
+//! workload everywhere, also where there are no files (`load_bytes`). Free: what leaves the scripts
+//! of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part: each
+//! module names its own; `whole_runs_read_back` (`Traces`),
 //! replay/exported.rs::`tasks_by_timers_come_back` (`load` of what `Traces` wrote).
 //!
 //! Tests: crates/trace/tests/all, beside its modules

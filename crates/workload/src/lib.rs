@@ -10,8 +10,9 @@
 //! the engine's tests.
 //!
 //! What must stay: `parse` depends on neither seed nor machine: studies parse once and expand for
-//! every seed. Public names stay, as other crates use them. Tests by part:
-//! `the_seed_decides_and_more_tasks_shift_none` (same argument and seed, same scripts),
+//! every seed. Public names stay, as other crates use them. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `the_seed_decides_and_more_tasks_shift_none` (same argument and seed, same scripts),
 //! `the_fixture_expands_to_its_threads` (order of threads),
 //! `the_check_depends_on_the_number_of_cpus` (`check_rtapp`), `equal_cpus_are_refused`
 //! (`MachineFacts`: `alike`, capacities).

@@ -4,7 +4,8 @@
 //! in deny.toml. What the live scheduler links must be compatible with GPL-2.0-only besides, so
 //! there Apache-2.0 as the only choice is refused.
 //!
-//! What must stay: deny.toml is the list; a package without a licence is refused. Tests by part:
+//! What must stay: deny.toml is the list; a package without a licence is refused. Free: how it is
+//! done, and words that no test or script reads. Tests by part:
 //! `expressions_are_weighed_as_spdx_says` (`holds`, `any`, `all`, `one`),
 //! `a_copyleft_dependency_is_found_with_the_way_to_it`,
 //! `the_kernels_shim_is_carried_under_its_own_licence_and_no_other` and

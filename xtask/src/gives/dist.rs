@@ -12,9 +12,10 @@
 //! commit's.
 //!
 //! What must stay: names of what is given away, and equal bytes from equal sources (`dist-again`).
-//! Tests by part: `folder`, `run`, `built`, `clear`, `share`, `split_debug`, `archives`,
-//! `packages`, `bill_of_materials`, `sources`, `sums`, `package`, `again` have no test of their
-//! own: nightly builds, compares and installs what they make.
+//! Free: how it is done, and words that no test or script reads. Tests by part: `folder`, `run`,
+//! `built`, `clear`, `share`, `split_debug`, `archives`, `packages`, `bill_of_materials`,
+//! `sources`, `sums`, `package`, `again` have no test of their own: nightly builds, compares and
+//! installs what they make.
 //!
 //! Callers: commands.rs (`again`, `run`), checks/list.rs (`again`, `package`, `run`), live/unit.rs
 //! (`folder`).

@@ -7,9 +7,10 @@
 //! that one in any case. WASM_PROFILE=dev: built quickly. PLAYGROUND_QUICK=1: that, a few runs, and
 //! in the browser no files and no runs without end.
 //!
-//! What must stay: the page is one file that needs no network; names of the environment. Tests by
-//! part: `module`, `compiler`, `page`, `profile`, `run`, `test`, `try_out` have no test of their
-//! own: CI runs `playground-test`, which is all of them.
+//! What must stay: the page is one file that needs no network; names of the environment. Free: how
+//! it is done, and words that no test or script reads. Tests by part: `module`, `compiler`, `page`,
+//! `profile`, `run`, `test`, `try_out` have no test of their own: CI runs `playground-test`, which
+//! is all of them.
 //!
 //! Callers: commands.rs (`run`, `test`), checks/list.rs (`try_out`), site.rs (`profile`).
 //!

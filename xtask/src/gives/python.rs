@@ -6,9 +6,10 @@
 //! PYTHON_PROFILE=dev: built quickly with this machine's own linker and glibc, for work on it.
 //! WAKEPLACE=FILE: the program to compare with, of the same commit; else it is built.
 //!
-//! What must stay: the wheel's tag, and that the module gives the program's bytes. Tests by part:
-//! `run`, `build`, `prepare`, `pip`, `wheel`, `program`, `of_this_machine`, `of_arm64`, `pytest`
-//! have no test of their own: a wheel that is wrong fails crates/python/tests.
+//! What must stay: the wheel's tag, and that the module gives the program's bytes. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `run`, `build`, `prepare`, `pip`,
+//! `wheel`, `program`, `of_this_machine`, `of_arm64`, `pytest` have no test of their own: a wheel
+//! that is wrong fails crates/python/tests.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`build`).
 //!

@@ -3,8 +3,9 @@
 //! and links are checked. SITE_PLAYGROUND=PAGE: this page instead of building one (ARCHITECTURE.md,
 //! "The workshop").
 //!
-//! What must stay: addresses of documents on the site are their paths here. Tests by part: `run`
-//! has no test of its own: nightly builds the site.
+//! What must stay: addresses of documents on the site are their paths here. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `run` has no test of its own: nightly
+//! builds the site.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

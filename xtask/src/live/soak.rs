@@ -19,8 +19,9 @@
 //! - SOAK_KEEP=target/soak: where parts are kept
 //!
 //! What must stay: names of parts' folders, by which a soak goes on; the lines that scripts/live
-//! writes. Tests by part: `run`, `whole`, `guest`, `lengths`, `name`, `parts`, `part`, `totals`
-//! have no test of their own: `make soak` runs them.
+//! writes. Free: how it is done, and words that no test or script reads. Tests by part: `run`,
+//! `whole`, `guest`, `lengths`, `name`, `parts`, `part`, `totals` have no test of their own: `make
+//! soak` runs them.
 //!
 //! Callers: commands.rs (`run`).
 //!

@@ -3,8 +3,9 @@
 //! installs, runs and removes both Debian packages of `make dist` (ARCHITECTURE.md, "Real
 //! machines").
 //!
-//! What must stay: steps are the scripts'; a step that fails has its output shown. Tests by part:
-//! `run`, `in_guest`, `packages` have no test of their own: they are the test.
+//! What must stay: steps are the scripts'; a step that fails has its output shown. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `run`, `in_guest`, `packages` have
+//! no test of their own: they are the test.
 //!
 //! Callers: commands.rs (`packages`, `run`), checks/list.rs (`packages`).
 //!

@@ -3,8 +3,8 @@
 //! compares the JSON and all exports with those of the first (docs/internals/checks.md, "Same
 //! runs").
 //!
-//! What must stay: all outputs count, byte for byte. Tests by part: `run` has no test of its own:
-//! nightly shows a fault of its own.
+//! What must stay: all outputs count, byte for byte. Free: how it is done, and words that no test
+//! or script reads. Tests by part: `run` has no test of its own: nightly shows a fault of its own.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

@@ -8,10 +8,11 @@
 //! Left out: bodies of macros, what the headers define, and what the native build does not hold.
 //!
 //! What must stay: numbers of mutations follow files and places; a sample depends on the seed and
-//! on the mutation's words alone. Tests by part: `a_sample_is_of_all_files_and_stays` (`lot`,
-//! `sample`), `what_can_be_asked` (`options`), repo.rs::`every_justified_mutation_can_be_made`
-//! (`sources`, `schemata`, `check`); `mutations` and `drawn` are the tests' own. `fmt`, `write`,
-//! `run_all`, `run` have no test of their own: `cargo xtask mutants` in nightly runs them.
+//! on the mutation's words alone. Free: how it is done, and words that no test or script reads.
+//! Tests by part: `a_sample_is_of_all_files_and_stays` (`lot`, `sample`), `what_can_be_asked`
+//! (`options`), repo.rs::`every_justified_mutation_can_be_made` (`sources`, `schemata`, `check`);
+//! `mutations` and `drawn` are the tests' own. `fmt`, `write`, `run_all`, `run` have no test of
+//! their own: `cargo xtask mutants` in nightly runs them.
 //!
 //! Callers: commands.rs (`check`, `run`), checks/list.rs (`run`).
 //!

@@ -1,7 +1,8 @@
 //! What the tasks share: the repository's folders, programs that they call, and how a task ends
 //! (ARCHITECTURE.md, "The workshop").
 //!
-//! What must stay: exit codes and their meaning, names of the environment. Tests by part:
+//! What must stay: exit codes and their meaning, names of the environment. Free: how it is done,
+//! and words that no test or script reads. Tests by part:
 //! commands.rs::`a_wrong_name_is_told_the_nearest` (`usage`, `choose`),
 //! same_runs.rs::`several_hashes_become_one` (`sha256`). `fmt`, `missing`, `setting`, `text_of`,
 //! `open`, `setup`, `program`, `build`, `tool`, `scratch`, `has`, `find`, `run`, `status`,

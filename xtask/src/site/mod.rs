@@ -5,10 +5,10 @@
 //! The sources keep their paths, so that links between them hold. `README.md` becomes `index.md`,
 //! which is what a folder shows.
 //!
-//! What must stay: paths of documents, so that links hold in both places. Tests by part:
-//! `documents_keep_their_places_and_links` (`on_site`, `linked`, `documents`),
-//! `links_must_lead_somewhere_on_the_site` (`files`, `check`). `sources`, `broken_links` have no
-//! test of their own: `build-site` in nightly runs them.
+//! What must stay: paths of documents, so that links hold in both places. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `documents_keep_their_places_and_links`
+//! (`on_site`, `linked`, `documents`), `links_must_lead_somewhere_on_the_site` (`files`, `check`).
+//! `sources`, `broken_links` have no test of their own: `build-site` in nightly runs them.
 //!
 //! Callers: commands.rs (`broken_links`, `check`, `sources`), summary.rs (`on_site`).
 //!

@@ -5,9 +5,10 @@
 //! emulation), with the decisions of this one. Then what must not pass in silence: a clock that is
 //! lost, and trees that were broken on purpose (docs/internals/checks.md).
 //!
-//! What must stay: outputs of two runs are equal bytes; complaints are any other words. Tests by
-//! part: `run`, `object`, `twice`, `sanitized`, `on_arm64`, `refused`, `broken_trees`, `with_tick`,
-//! `hash`, `complaints` have no test of their own: they are the test of the shim.
+//! What must stay: outputs of two runs are equal bytes; complaints are any other words. Free: how
+//! it is done, and words that no test or script reads. Tests by part: `run`, `object`, `twice`,
+//! `sanitized`, `on_arm64`, `refused`, `broken_trees`, `with_tick`, `hash`, `complaints` have no
+//! test of their own: they are the test of the shim.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

@@ -11,8 +11,8 @@
 //! later releases of a series mend faults, nothing else.
 //!
 //! What must stay: it fails where it cannot ask, by the exit code for that; nothing is downloaded
-//! but the database. Tests by part: `run`, `locked`, `watch` have no test of their own: nightly
-//! shows a fault of theirs.
+//! but the database. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `run`, `locked`, `watch` have no test of their own: nightly shows a fault of theirs.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

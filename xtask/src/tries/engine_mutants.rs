@@ -7,8 +7,9 @@
 //! MUTANTS_ENGINE=N: about so many changes (12); `all`: all of them, for hours. MUTANTS_PART=K:
 //! this part of them instead of today's, from 1.
 //!
-//! What must stay: each day tries another part, so that all are tried in time. Tests by part: `run`
-//! has no test of its own: nightly shows a fault of its own.
+//! What must stay: each day tries another part, so that all are tried in time. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `run` has no test of its own:
+//! nightly shows a fault of its own.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

@@ -4,9 +4,9 @@
 //! target/fuzz/corpus. For a night: `cargo test -p wakeplace-fuzz` runs the same without a tool
 //! (docs/internals/checks.md).
 //!
-//! What must stay: limits of time and memory are part of what a target promises. Tests by part:
-//! `run`, `one`, `copy` have no test of their own: nightly fuzzes by them; the kept inputs are
-//! tried by fuzz/tests/all.
+//! What must stay: limits of time and memory are part of what a target promises. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `run`, `one`, `copy` have no test
+//! of their own: nightly fuzzes by them; the kept inputs are tried by fuzz/tests/all.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

@@ -8,10 +8,10 @@
 //! Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 22 or
 //! 19 (BPF_CLANG names another). scx_qmap as clang 19 compiles it writes to a wild address.
 //!
-//! What must stay: nothing of the kernel's source enters the repository. Tests by part: `of`,
-//! `tools`, `types`, `this_machine`, `run`, `build`, `fetch`, `jobs`, `build_here`, `cross_tools`,
-//! `build_arm64`, `outcome`, `check` have no test of their own: `cargo xtask kernel-schedulers
-//! --check` runs them.
+//! What must stay: nothing of the kernel's source enters the repository. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `of`, `tools`, `types`, `this_machine`,
+//! `run`, `build`, `fetch`, `jobs`, `build_here`, `cross_tools`, `build_arm64`, `outcome`, `check`
+//! have no test of their own: `cargo xtask kernel-schedulers --check` runs them.
 //!
 //! Callers: commands.rs (`run`).
 //!

@@ -3,8 +3,8 @@
 //! (docs/internals/checks.md).
 //!
 //! What must stay: the parser's verdict is the test; names of metrics stay
-//! (crates/scx/src/metrics). Tests by part: `run` has no test of its own: nightly shows a fault of
-//! its own.
+//! (crates/scx/src/metrics). Free: how it is done, and words that no test or script reads. Tests by
+//! part: `run` has no test of its own: nightly shows a fault of its own.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

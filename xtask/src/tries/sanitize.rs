@@ -4,8 +4,9 @@
 //! simulations; `full`: all tests that simulate, 500 simulations. WAKEPLACE_RANDOM_SEED=N: the
 //! first seed (docs/internals/checks.md, "Memory of the policy core").
 //!
-//! What must stay: whatever a sanitizer finds fails the run. Tests by part: `run`, `environment`,
-//! `choose_compiler`, `tests` have no test of their own: nightly shows a fault of theirs.
+//! What must stay: whatever a sanitizer finds fails the run. Free: how it is done, and words that
+//! no test or script reads. Tests by part: `run`, `environment`, `choose_compiler`, `tests` have no
+//! test of their own: nightly shows a fault of theirs.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

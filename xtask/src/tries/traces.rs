@@ -3,9 +3,10 @@
 //! the tables, and LISA for the text. What cannot be had here is said and left out
 //! (docs/guide/traces.md).
 //!
-//! What must stay: readers are not ours; versions are fixed with their sums. Tests by part: `run`,
-//! `left_out`, `make`, `python`, `by_python`, `by_lisa`, `by_processor`, `query` have no test of
-//! their own: nightly shows a fault of theirs.
+//! What must stay: readers are not ours; versions are fixed with their sums. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `run`, `left_out`, `make`, `python`,
+//! `by_python`, `by_lisa`, `by_processor`, `query` have no test of their own: nightly shows a fault
+//! of theirs.
 //!
 //! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!

@@ -2,7 +2,8 @@
 //! who took the task in the end (docs/rules/sched-ext.md#tasks).
 //!
 //! What must stay: steps are told in the order in which callbacks made them. A callback is kept
-//! only if some step of it concerns the task. Tests by part: `a_direct_dispatch` (steps),
+//! only if some step of it concerns the task. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `a_direct_dispatch` (steps),
 //! `a_wait_in_a_queue` (until it runs), `the_number_is_one_of_its_task` (which wake-up). By
 //! function: `a_direct_dispatch` (`explain_sched_ext`, `sched_ext`, `close`, `placement`),
 //! `a_wait_in_a_queue` (`run_start`, `is_done`), `the_number_is_one_of_its_task` (`happened`:

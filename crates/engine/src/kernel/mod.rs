@@ -9,9 +9,10 @@
 //! granted is in its comment; both kernels and all places that call it rely on that.
 //!
 //! What must stay: the order of calls that the comments state, for both kernels. A new method is
-//! implemented by both; ARCHITECTURE.md lists it, too. Tests by part:
-//! `random_runs_obey_the_rules_1` and `random_runs_with_all_classes_obey_the_rules` (the order of
-//! calls, of the model), `no_kind_of_work_makes_it_warn` (that of a tree; where one is built),
+//! implemented by both; ARCHITECTURE.md lists it, too. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `random_runs_obey_the_rules_1` and
+//! `random_runs_with_all_classes_obey_the_rules` (the order of calls, of the model),
+//! `no_kind_of_work_makes_it_warn` (that of a tree; where one is built),
 //! crates/engine/tests/behaviour/frequency.rs::`changes_take_the_transition_latency`
 //! (`opp_reached`),
 //! crates/engine/tests/behaviour/sync.rs::`a_holder_is_lent_the_priority_of_its_waiter` (`lend`,

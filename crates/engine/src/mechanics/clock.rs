@@ -3,7 +3,8 @@
 //! event keeps its own.
 //!
 //! What must stay: order of events and codes of the hash (recorded runs compare `event_hash`).
-//! Times are ns from 0. Tests by part: `order_is_time_then_class_then_sequence` (`push`,
+//! Times are ns from 0. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `order_is_time_then_class_then_sequence` (`push`,
 //! `pop_until`), `random_runs_obey_the_rules_1` (`mix`, `count`: a run twice has one hash),
 //! crates/engine/tests/behaviour/same_behaviour.rs::`events_that_do_nothing_are_not_in_it`
 //! (`event_code`). `kinds` and `name` have no test of their own. Events that are pushed in order,

@@ -3,7 +3,8 @@
 //! Limits that a kernel knows of are `hardware`'s (`limit_domain`).
 //!
 //! What must stay: a domain never runs above what any bound leaves; a clock begins to change at
-//! once and changes after the platform's latency. Tests by part:
+//! once and changes after the platform's latency. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`),
 //! `awake_cores_bound_each_others_clock` (`grants`),
 //! frequency.rs::`changes_take_the_transition_latency`. By function:

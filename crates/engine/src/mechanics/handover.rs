@@ -8,7 +8,8 @@
 //! - The woken task's CPU fetches them back when the task begins to run. The target's run queue
 //!   goes to the waker and back; both ways are counted there.
 //!
-//! What must stay: times are ns by the closest level that two CPUs share. Tests by part:
+//! What must stay: times are ns by the closest level that two CPUs share. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_round_trip_moves_lines_by_the_closest_level` (fetches),
 //! `a_unit_that_was_kept_brings_its_lines` (channels), `a_move_refills_from_the_closest_level`
 //! (moves). By function: `a_round_trip_moves_lines_by_the_closest_level` (`fetch_channel`,

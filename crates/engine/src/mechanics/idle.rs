@@ -2,7 +2,8 @@
 //! choice. Latencies are docs/decisions/006.
 //!
 //! What must stay: a wake-up within an entry waits for its end; a cluster goes no deeper than its
-//! shallowest CPU. Times are ns. Tests by part: `a_wakeup_during_entry_waits_for_its_end`,
+//! shallowest CPU. Times are ns. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `a_wakeup_during_entry_waits_for_its_end`,
 //! `a_cluster_goes_no_deeper_than_its_shallowest_cpu`, `only_the_last_pays_for_the_cluster`,
 //! `exit_latency_shows_in_wake_latency`. By function: `exit_latency_shows_in_wake_latency`
 //! (`enter_idle`, `leave_idle_state`, `awake`, `way_out`),

@@ -9,7 +9,8 @@
 //! tasks share). Methods of `Mechanics` need several of these.
 //!
 //! What must stay: no type of the core, of run queues or of sched_ext is named here
-//! (xtask/src/arrows/sources.rs checks it). Tests by part:
+//! (xtask/src/arrows/sources.rs checks it). Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `run_time_is_work_over_speed_at_each_operating_point` (the whole of it, in numbers),
 //! `random_runs_obey_the_rules_1` (the whole of it, by rules),
 //! creation.rs::`threads_are_made_one_after_the_other` (`new`: the start).

@@ -3,7 +3,8 @@
 //! `hotplug`, `told`.
 //!
 //! What must stay: this is the interface that kernels have (ARCHITECTURE.md lists it). Methods that
-//! change nothing take `&self`. Tests by part: `random_runs_obey_the_rules_1` (`push`, `mode`,
+//! change nothing take `&self`. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `random_runs_obey_the_rules_1` (`push`, `mode`,
 //! `note_wakeup`), arithmetic.rs::`an_idle_cpu_is_reached_by_an_interrupt` (`ipi`),
 //! wake_latency.rs::`a_polling_cpu_needs_no_interrupt` (`ipi` to one that polls),
 //! classes.rs::`io_waits_raise_the_frequency` (`takes_io_wait`),

@@ -1,7 +1,8 @@
 //! Who runs where, as the kernel says: tasks begin and stop to execute. A CPU has at most one task,
 //! and a task at most one CPU.
 //!
-//! What must stay: every stretch that begins ends, and observers hear both. Tests by part:
+//! What must stay: every stretch that begins ends, and observers hear both. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `random_runs_obey_the_rules_1` (`run`, `stop`, `finish_stretch`: what was told with the sums),
 //! classes.rs::`interrupts_take_a_tenth` (`stretch_ns`), arithmetic.rs::`costs_add_up` (the work of
 //! a switch), idle.rs::`exit_latency_shows_in_wake_latency` (`wake_latency_ns`),

@@ -2,7 +2,8 @@
 //! forked ones follow in the order of creation.
 //!
 //! What must stay: numbers in this order: scripts, parent, shell, kernel threads, forked ones as
-//! they are made. Results and traces have these numbers without the hidden ones (`shown`). Tests by
+//! they are made. Results and traces have these numbers without the hidden ones (`shown`). Free:
+//! what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
 //! part: `threads_are_made_named_and_counted` (`name`, `shown`, `made`),
 //! `threads_are_made_one_after_the_other` (`parent`, `first_thread`), `the_parent_is_placed`
 //! (`shell`), kthreads.rs::`it_can_be_switched_off` (`visible`, `hidden`),

@@ -2,10 +2,11 @@
 //! which it happens.
 //!
 //! What must stay: each thing is told once, when it happens; what observers hear goes into
-//! `BehaviourHash` and traces. Tests by part: `random_runs_obey_the_rules_1` (`tell`,
-//! `tell_migrate`), `looking_changes_nothing` (`look`, `state_shown`),
-//! states.rs::`a_cpu_that_left_is_seen` (`Seen`), explain.rs::`an_interrupt_is_told_from_a_waker`
-//! (`tell_woken`), energy.rs::`the_flag_follows_an_always_running_task` (`tell_overutilized`),
+//! `BehaviourHash` and traces. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `random_runs_obey_the_rules_1` (`tell`, `tell_migrate`),
+//! `looking_changes_nothing` (`look`, `state_shown`), states.rs::`a_cpu_that_left_is_seen`
+//! (`Seen`), explain.rs::`an_interrupt_is_told_from_a_waker` (`tell_woken`),
+//! energy.rs::`the_flag_follows_an_always_running_task` (`tell_overutilized`),
 //! crates/trace/tests/all/replay/exported.rs::`tasks_by_timers_come_back` (`tell_timer_armed`).
 //! `power`, `opp`, `idle_name` and `next_state_ns` by states.rs; the short ones (`observer`,
 //! `visible`, `shown`, `seen`) by every run.

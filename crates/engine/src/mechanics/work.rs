@@ -3,7 +3,8 @@
 //! (docs/guide/model.md, "Work and speed").
 //!
 //! What must stay: integers only; work units are those of `machine.rs`. A step ends at the first ns
-//! at which its work is done. Tests by part:
+//! at which its work is done. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part:
 //! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`account`, `program`),
 //! arithmetic.rs::`runtime_is_wall_time` (`Until`), `stalls_take_time_not_work` (`Stall`),
 //! frequency.rs::`work_follows_the_frequency_of_the_moment` (`change_speed`),

@@ -1,8 +1,9 @@
 //! The task sets, and how much of a machine each of them asks for (docs/results/fidelity.md).
 //!
 //! What must stay: sets and their names: recordings were made with them. Work is ns at capacity
-//! 1024. Tests by part: `the_tipping_point_is_where_the_last_cpu_becomes_overutilized`
-//! (`tipping_point`), `a_level_asks_for_its_share` (`level`, `load_pct`, `util`, `task`),
+//! 1024. Free: what leaves the tables of pages as they are. Tests by part:
+//! `the_tipping_point_is_where_the_last_cpu_becomes_overutilized` (`tipping_point`),
+//! `a_level_asks_for_its_share` (`level`, `load_pct`, `util`, `task`),
 //! `heavy_tasks_fit_no_little_cpu_and_every_set_but_the_first_has_one` (`always`, `all`),
 //! `releases_are_counted_from_the_first` (`release`, `delay_ns`), `starts_are_spread_over_a_tick`
 //! (`start_offset_ns`), `the_mean_job_is_that_of_the_window` (`mean_work_ns`, `ramp`, `percent`),

@@ -9,8 +9,9 @@
 //!
 //! What must stay: CPUs are numbered in the order of their nodes; disabled ones are left out;
 //! capacities are what `topology_normalize_cpu_scale()` makes. Every walk along handles ends
-//! (`MAX_STEPS`), whatever the tree says. Tests by part:
-//! voltages.rs::`coefficients_and_voltages_make_power` (`capacities`),
+//! (`MAX_STEPS`), whatever the tree says. Free: what leaves the files of imports as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: voltages.rs::`coefficients_and_voltages_make_power` (`capacities`),
 //! architectures.rs::`names_of_cpus_in_device_trees` (`kind`, `cpu_nodes`),
 //! hostile.rs::`damaged_device_trees` (`collect`, `node`),
 //! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`found`: clusters, capacities

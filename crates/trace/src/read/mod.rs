@@ -3,7 +3,8 @@
 //! recording says that is not about scheduling is passed over (docs/guide/traces-in.md, "Forms").
 //!
 //! What must stay: forms that are read stay readable; memory does not grow with the file; what is
-//! no recording has one message with what to give instead. Times are ns. Tests by part:
+//! no recording has one message with what to give instead. Times are ns. Free: what leaves the
+//! scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! replay/forms.rs::`other_forms_are_named` (`other`, `head`),
 //! replay/forms.rs::`pages_and_json_with_the_text_in_them` (`read`, `within`),
 //! `what_is_no_recording_has_one_message` (errors),

@@ -5,7 +5,8 @@
 //!
 //! What must stay: every form that some tool prints stays readable; lines count from 1 and are read
 //! to a bounded length; an event that cannot be read is an error that quotes its line. Times are
-//! ns. Tests by part: `lines_of_every_tool` (`parse`, `stamp`, `task`, `time_ns`),
+//! ns. Free: what leaves the scripts of recordings as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `lines_of_every_tool` (`parse`, `stamp`, `task`, `time_ns`),
 //! `lines_of_other_forms_are_left_out` (`around`), `both_forms_of_a_switch` and
 //! `a_field_is_found_by_its_whole_key` (fields), forms.rs::`unreadable_lines_are_quoted` (`judge`,
 //! `read_event`), forms.rs::`pages_and_json_with_the_text_in_them` (`before_quote`),

@@ -1,6 +1,7 @@
 //! Follows every task and CPU, and writes down what tasks did (docs/guide/traces-in.md).
 //!
-//! What must stay: times are ns; odd events are counted, no errors (`Odd`). Tests by part:
+//! What must stay: times are ns; odd events are counted, no errors (`Odd`). Free: what leaves the
+//! scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_recording_by_hand` (`switch`), `work_is_scaled_by_capacity_and_frequency` (`account`),
 //! exported.rs::`tasks_by_timers_come_back` (`flush`, `costs`),
 //! gaps.rs::`a_late_fork_does_not_move_the_beginning` (`new_task`),

@@ -5,8 +5,9 @@
 //! within a model, as results depend on it.
 //!
 //! What must stay: an index is given out once and in the order of calls; no list loses or reorders
-//! its members, as steps name them by index. Tests by part:
-//! `messaging_channels_are_as_large_as_the_kernels` (`limited_channel`),
+//! its members, as steps name them by index. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `messaging_channels_are_as_large_as_the_kernels` (`limited_channel`),
 //! `sysbench_threads_begin_together_at_a_drawn_time` (`start`),
 //! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`mutex`, `counter`, `series`, `count`),
 //! `cyclictest_threads_have_their_intervals` (`timer`, `duration`),

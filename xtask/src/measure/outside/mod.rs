@@ -2,7 +2,8 @@
 //! modelled, beside what `wakeplace` says of it.
 //!
 //! What must stay: the page is of its rows, and README repeats its counts (`check`, without a run).
-//! Tests by part: outside/tests.rs::`readme_has_the_counts` (`counted`),
+//! Free: how it is done, and words that no test or script reads. Tests by part:
+//! outside/tests.rs::`readme_has_the_counts` (`counted`),
 //! outside/tests.rs::`what_comes_out_otherwise_is_said` (`differences`),
 //! repo.rs::`the_outside_results_are_of_their_rows` (`check`). `run`, `measured` have no test of
 //! their own: nightly runs `outside --compare`.

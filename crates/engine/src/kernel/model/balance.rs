@@ -2,7 +2,8 @@
 //! The core says from where, which and how many (docs/rules/balancing.md#detach); no rule is here.
 //!
 //! What must stay: levels go from the smallest domain up, tasks are offered in the home's order,
-//! and one draw is made per new-idle pass: another order is another run. Tests by part:
+//! and one draw is made per new-idle pass: another order is another run. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_cpu_that_runs_dry_pulls` (new idle), `the_second_hog_moves_to_an_idle_cpu` (idle and
 //! periodic), `pinned_tasks_stay` (affinity), `big_cpus_keep_their_only_tasks` (active),
 //! sched_mc.rs::`no_useless_kicks` (kicks), by function: `a_cpu_that_runs_dry_pulls` (`new_idle`,

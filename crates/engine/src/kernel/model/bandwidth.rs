@@ -5,7 +5,8 @@
 //! tasks leave one by one, as they return to user space: into a *limbo* beside the queue.
 //!
 //! What must stay: groups around a group are charged from the inside out, and throttled groups are
-//! let go in the core's order. Periods, slices and quotas are the core's, ns. Tests by part:
+//! let go in the core's order. Periods, slices and quotas are the core's, ns. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_task_without_end_gets_its_quota` (throttling),
 //! `a_request_beyond_the_quota_waits_for_the_next_period` (timers), `cpus_get_slices_of_the_quota`
 //! (slices), `a_burst_lets_a_bursty_task_run_through` (bursts),

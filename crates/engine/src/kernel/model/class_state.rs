@@ -3,7 +3,8 @@
 //!
 //! What must stay: budgets are ns of the CPU at capacity 1024 where the era scales them
 //! (`which_eras_scale`), else of the clock; `level` orders deadline tasks above RT tasks, these by
-//! priority. Tests by part: `a_deadline_task_has_its_bandwidth` (periods),
+//! priority. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `a_deadline_task_has_its_bandwidth` (periods),
 //! `a_constrained_deadline_task_waits_for_its_period` and
 //! `a_constrained_deadline_task_keeps_its_deadline` (constrained), sync.rs (loans). By function:
 //! `a_deadline_task_has_its_bandwidth` (`begin_period`, `begin_job`, `budget_left_ns`),

@@ -3,7 +3,8 @@
 //! docs/rules/rt-and-deadline.md#rt-budgets).
 //!
 //! What must stay: deadline before RT, RT by priority, equals by arrival; the order of pushes and
-//! pulls is part of a run. Tests by part: `priorities_displace_fair_tasks_and_each_other` (pick),
+//! pulls is part of a run. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `priorities_displace_fair_tasks_and_each_other` (pick),
 //! `turns_among_equals` (slices), `rt_tasks_leave_50_ms_a_second` (grants),
 //! `rt_tasks_go_where_tasks_matter_least` (push), `a_free_cpu_pulls_a_waiting_rt_task` (pull),
 //! deadline_budgets.rs (charges). By function: `priorities_displace_fair_tasks_and_each_other`

@@ -2,7 +2,8 @@
 //! number, an old one keeps its own.
 //!
 //! What must stay: names of kinds, which reports count by, and the order among events of one
-//! instant. Tests by part: `order_is_time_then_class_then_sequence` (classes),
+//! instant. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `order_is_time_then_class_then_sequence` (classes),
 //! `random_runs_obey_the_rules_1` (both `From`), sched_ext/errors.rs::`a_forgotten_task_is_found`
 //! (`Watchdog`), idle.rs::`a_polling_cpu_chooses_again` (`PollEnd`),
 //! bandwidth.rs::`a_task_without_end_gets_its_quota` (`GroupPeriod`). `name` has no test of its

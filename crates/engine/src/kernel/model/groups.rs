@@ -1,7 +1,8 @@
 //! Task groups: made before the run; what their entities weigh is taken over from the core
 //! (docs/decisions/020).
 //!
-//! What must stay: groups have the workload's numbers in core, queues and reports. Tests by part:
+//! What must stay: groups have the workload's numbers in core, queues and reports. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `shares_follow_the_load_over_cpus` (weights), `groups_share_by_shares_not_by_tasks` (shares),
 //! bandwidth.rs::`an_idle_group_gives_way` (`cpu.idle`). By function:
 //! `groups_share_by_shares_not_by_tasks` (`add_groups`), `shares_follow_the_load_over_cpus`

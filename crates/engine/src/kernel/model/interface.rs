@@ -4,7 +4,8 @@
 //! A method without a comment is `Kernel`'s (kernel/mod.rs says what it means and when it comes)
 //! and only names its handler. A break shows where the handler's file names its tests.
 //!
-//! What must stay: one line per method. Tests by part:
+//! What must stay: one line per method. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `random_runs_with_all_classes_obey_the_rules` (`boot`, `start`, `event`, `device`),
 //! sched_mc.rs::`interrupts_follow` (`irq_cpu`), energy.rs::`a_new_table_moves_the_work`
 //! (`energy_model`), power.rs::`a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`),

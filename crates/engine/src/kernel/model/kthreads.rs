@@ -4,7 +4,8 @@
 //! wait. (docs/guide/model.md, "Kernel threads")
 //!
 //! What must stay: their thread numbers follow those of the scripts, the parent and the shell; they
-//! are in no result but by the time they take. Tests by part:
+//! are in no result but by the time they take. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_governors_thread_runs_for_each_change`, `a_governors_thread_displaces_fair_tasks` (class),
 //! `a_periodic_thread_takes_its_time`, `it_can_be_switched_off`. By function:
 //! `a_governors_thread_runs_for_each_change` (`request_frequency`, `kthread_wakes`,

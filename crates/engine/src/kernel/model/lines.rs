@@ -23,6 +23,7 @@
 //! `a_new_idle_pass_takes_its_wait_and_its_search` (`update_blocked`, `charge_newidle`).
 //!
 //! What must stay: who pays, as above. Times are ns; where lines take no time all of this is 0.
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").
 //!
 //! Callers: run.rs (`line_wait`, `after_leaving`), balance.rs (`charge_newidle`), interface.rs
 //! (`spin_end`), report.rs (`are_on`), tick.rs (`wait_for_all_lines`), wake.rs (`ttwu_activated`),

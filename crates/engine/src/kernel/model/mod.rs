@@ -6,7 +6,8 @@
 //! kernel does meanwhile. They get the mechanics below as `m`.
 //!
 //! What must stay: a handler asks the core and carries out the answer; it decides nothing. The
-//! order of steps in `new` is that of a boot: core, groups, queues, threads. Tests by part:
+//! order of steps in `new` is that of a boot: core, groups, queues, threads. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `random_runs_obey_the_rules_1` (`new`), creation.rs::`the_parent_is_placed` (tasks at the
 //! start), scale.rs::`six_hundred_tasks_on_512_cpus` (`settled`: kept sums),
 //! frequency.rs::`fixed_governors_stay` (`setup`),

@@ -2,7 +2,8 @@
 //! (docs/guide/model.md, "Work and speed").
 //!
 //! What must stay: virtual time is charged before anything about the running task changes; a pick
-//! looks at deadline and RT tasks, then fair ones, then pulls. Tests by part:
+//! looks at deadline and RT tasks, then fair ones, then pulls. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (charges),
 //! balance.rs::`a_cpu_that_runs_dry_pulls` (pick), frequency.rs (operating points),
 //! classes.rs::`a_cap_holds_while_it_lasts` (limits). By function:

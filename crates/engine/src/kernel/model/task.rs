@@ -2,7 +2,8 @@
 //! becomes the core's words here, in one place (docs/guide/rt-app.md, "Attributes").
 //!
 //! What must stay: ids of records count from 1 and are the thread's index plus 1, since 0 is the
-//! core's "nobody". Order: scripts, parent, shell, kernel threads, then forked ones. Tests by part:
+//! core's "nobody". Order: scripts, parent, shell, kernel threads, then forked ones. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! fair.rs::`nice_0_and_nice_5_share_1024_to_335` (weights, `core_task`),
 //! classes.rs::`priorities_displace_fair_tasks_and_each_other` (`realtime`),
 //! classes.rs::`wake_here` (`of_script`), groups.rs::`groups_share_by_shares_not_by_tasks`

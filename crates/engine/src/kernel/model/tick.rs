@@ -2,7 +2,8 @@
 //! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: order within a tick (signals, slices, classes, balancing) is the kernel's; the
-//! grid is multiples of `tick_ns` from time 0. Tests by part:
+//! grid is multiples of `tick_ns` from time 0. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! balance.rs::`four_hogs_on_four_cpus_each_get_one` (`busy_tick`), `stopped_ticks_stay_silent`
 //! (`arm_tick`, `tick`), `a_high_resolution_tick_ends_slices_in_time` (`arm_hrtick`, `slice_end`),
 //! lines.rs::`the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`),

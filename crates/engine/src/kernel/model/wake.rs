@@ -34,7 +34,8 @@
 //! `lines`. What brings a CPU out of its idle state is `leave_idle_state`, in `idle`
 //! (docs/guide/model.md, "Wake-ups").
 //!
-//! What must stay: the order of stages, and which CPU pays for each. Tests by part: wake_latency.rs
+//! What must stay: the order of stages, and which CPU pays for each. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part: wake_latency.rs
 //! (stages that take time), `an_idle_cpu_is_reached_by_an_interrupt` (kick), `costs_add_up` (who
 //! pays), eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`ttwu_runnable`),
 //! classes.rs::`interrupts_of_an_idle_cpu` (devices), fair.rs::`a_light_sleeper_is_served_at_once`

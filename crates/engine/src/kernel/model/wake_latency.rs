@@ -4,7 +4,8 @@
 //! docs/decisions/019).
 //!
 //! What must stay: times are the platform's costs, ns; a lock is granted in the order in which it
-//! was asked for. Tests by part: `without_a_delay_no_idle_cpu_is_chosen_twice` (visibility),
+//! was asked for. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `without_a_delay_no_idle_cpu_is_chosen_twice` (visibility),
 //! `the_wake_list_spares_the_waker_the_lock`, `a_lock_is_taken_in_turn`,
 //! `a_task_that_is_switching_out_is_waited_for`, `a_polling_cpu_needs_no_interrupt`. By function:
 //! `without_a_delay_no_idle_cpu_is_chosen_twice` (`choice_made`, `seen`, `later`, `resume_wakeup`),

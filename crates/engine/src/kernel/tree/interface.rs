@@ -4,7 +4,8 @@
 //! A method without a comment is `Kernel`'s (kernel/mod.rs) and only names its handler.
 //!
 //! What must stay: the kernel is entered once for each thing that happens, in the order in which
-//! the mechanics tell it. Tests by part, where a tree is built: `no_kind_of_work_makes_it_warn`
+//! the mechanics tell it. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part, where a tree is built: `no_kind_of_work_makes_it_warn`
 //! (`hotplug`, `plugged`, `device`, `freq_limit`, `change`, `yields`),
 //! `energy_aware_placement_is_the_kernels_own` (`finish`, `event`),
 //! crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source` (`fork`,

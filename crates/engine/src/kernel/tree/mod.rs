@@ -8,7 +8,8 @@
 //! its step first. Time in the kernel is none of the tree's; what it costs is the machine's
 //! (`Platform::costs`), as for our model of a kernel.
 //!
-//! What must stay: equal inputs, equal entries. Tests by part, where a tree is built:
+//! What must stay: equal inputs, equal entries. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `recorded_runs_happen_again_in_the_same_source` and `a_comparison_does_not_depend_on_threads`
 //! (equal entries), `energy_aware_placement_is_the_kernels_own` (`new`, `take_boot`, and the same
 //! twice), `waits_for_devices_move_frequencies` (`setup`).

@@ -2,7 +2,8 @@
 //! have one number (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: the kernel's task and the thread have one number, given in the order in which
-//! threads are made. Tests by part: `no_kind_of_work_makes_it_warn` (all calls),
+//! threads are made. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change
+//! may touch"). Tests by part: `no_kind_of_work_makes_it_warn` (all calls),
 //! `recorded_runs_happen_again_in_the_same_source` (crates/fidelity/tests/all/truth.rs: order and
 //! arguments). By function, both of them: `of_workload`, `make_groups`, `set_group`, `add`,
 //! `forked`, `spawn_now`, `fork_by`, `sleep_now`, `wake_at`, `wake_now`, `arrived`, `woken`,

@@ -5,7 +5,8 @@
 //! anybody (docs/decisions/005).
 //!
 //! What must stay: threads are made in the order of the workload, which is the order of their
-//! numbers. Tests by part: `threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`
+//! numbers. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`
 //! and `the_creator_releases_those_who_are_ready` (start line), `delays_count_from_time_zero`,
 //! `the_parent_is_placed`, programs.rs (several programs). By function:
 //! `threads_are_made_one_after_the_other` (`parent_goes_on`, `making_one`, `fork_next`, `fork`,

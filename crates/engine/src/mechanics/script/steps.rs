@@ -1,7 +1,8 @@
 //! What the running task does next: the steps of its script, carried out until one takes time
 //! (docs/decisions/022).
 //!
-//! What must stay: what a step means is docs/guide/rt-app.md. Tests by part: arithmetic.rs
+//! What must stay: what a step means is docs/guide/rt-app.md. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part: arithmetic.rs
 //! (`timers_keep_or_rebase_their_grid`, `sleeps_and_delays_end_on_time`, `runtime_is_wall_time`,
 //! `nice_of_a_phase_changes_the_share`), measures.rs::`stalls_take_time_not_work`,
 //! forking.rs::`exec_moves_the_running_task`, outcomes.rs::`zero_time_loops_name_the_task`. By

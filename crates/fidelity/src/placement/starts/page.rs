@@ -1,9 +1,9 @@
 //! The tables over the starts in Markdown, or as one object (docs/results/fidelity.md).
 //!
-//! What must stay: the form of tables, keys of JSON. Tests by part:
-//! `tables_say_how_many_starts_agree` (`markdown`, `summary`, `tables`, `agreeing`, `disagreeing`,
-//! `within`, `shares`, `mainly`, `policy`, `starts`), `the_object_has_all_starts` (`object`,
-//! `row_object`, `set_objects`, `start_object`).
+//! What must stay: the form of tables, keys of JSON. Free: what leaves the tables of pages as they
+//! are. Tests by part: `tables_say_how_many_starts_agree` (`markdown`, `summary`, `tables`,
+//! `agreeing`, `disagreeing`, `within`, `shares`, `mainly`, `policy`, `starts`),
+//! `the_object_has_all_starts` (`object`, `row_object`, `set_objects`, `start_object`).
 //!
 //! Tests: crates/fidelity/src/placement/starts/tests.rs
 

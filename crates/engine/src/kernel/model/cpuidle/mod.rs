@@ -3,7 +3,8 @@
 //! can be compared with the kernel's own source, call by call (`recorded`).
 //!
 //! What must stay: governors see `Sleep` and `Slept` only, never the simulation; a new governor
-//! gets a recording (recorded.rs). Times are ns. Tests by part: `polling_has_a_limit`
+//! gets a recording (recorded.rs). Times are ns. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `polling_has_a_limit`
 //! (`poll_limit_ns`), `teo_and_ladder_choose_as_the_kernels_own` (`Sleep`, `Slept`, `Governor`),
 //! idle.rs::`teo_is_of_the_era` (`Kind`), idle.rs::`without_cpuidle_the_tick_stops_after_one`
 //! (`None`), idle.rs::`a_polling_cpu_chooses_again` (polling).

@@ -1,7 +1,8 @@
 //! One type for all homes. A match per call and no logic: what a call does is in the home.
 //!
 //! What must stay: one entry per method of `Home`, with the same arguments. The list of signatures
-//! below is of that trait; home/mod.rs says what each is asked, and when. Tests by part:
+//! below is of that trait; home/mod.rs says what each is asked, and when. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! fair.rs::`three_hogs_share_equally` (`Kernel`), live_queue.rs::`two_hogs_alternate_by_slices`
 //! (`Live`), sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice` (`SchedExt`),
 //! live_queue.rs::`an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`has_idle_timer`).

@@ -4,7 +4,8 @@
 //!
 //! A method without a comment hands over to the queue's method of that name; home/mod.rs says what
 //! it means, crates/kernel-queues what it does. What must stay: the core hears of a change before
-//! or after the queue as the kernel does it. Tests by part: fair.rs (CFS), eevdf.rs (EEVDF),
+//! or after the queue as the kernel does it. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: fair.rs (CFS), eevdf.rs (EEVDF),
 //! groups.rs (groups), bandwidth.rs (throttling). By function:
 //! fair.rs::`new_tasks_start_a_slice_behind` (`task_fork`), fair.rs::`sleeper_credit_is_bounded`
 //! (`place_woken`), fair.rs::`wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`),

@@ -4,7 +4,8 @@
 //!
 //! A method without a comment is `Home`'s (home/mod.rs); one that does nothing has no counterpart
 //! in sched_ext. What must stay: each call of the core is the one that the glue makes at the same
-//! callback. Tests by part: `two_hogs_alternate_by_slices` (slices),
+//! callback. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `two_hogs_alternate_by_slices` (slices),
 //! `a_woken_task_waits_for_the_end_of_the_protection` (preemption), `who_yields_lets_others_run`
 //! (yield), `a_direct_placement_cannot_be_pulled` (front), `a_new_nice_value_counts_from_then_on`
 //! (weights). By function: `two_hogs_alternate_by_slices` (`refill`, `first_due`, `task_tick`,

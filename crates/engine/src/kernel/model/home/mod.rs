@@ -13,7 +13,8 @@
 //!
 //! What must stay: the order of calls around a wake-up, a move and a pick, which is the kernel's
 //! for its class. All three homes answer each method. `Option` and `bool` answers are said at the
-//! method. Tests by part: fair.rs::`wakeups_preempt_beyond_the_granularity_only`
+//! method. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: fair.rs::`wakeups_preempt_beyond_the_granularity_only`
 //! (`wakeup_preempt`), fair.rs::`new_tasks_start_a_slice_behind` (`task_fork`),
 //! eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`),
 //! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`),

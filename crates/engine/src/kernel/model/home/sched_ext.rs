@@ -4,7 +4,8 @@
 //!
 //! A method without a comment is `Home`'s (home/mod.rs); one that does nothing has no counterpart
 //! in a sched_ext scheduler. What must stay: the clock of a run queue is brought up to date before
-//! each callback that holds its lock, as schedulers read it. Tests by part:
+//! each callback that holds its lock, as schedulers read it. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_waking_task_finds_an_idle_cpu` (select), `cpus_take_from_the_shared_queue` (dispatch),
 //! `a_lone_task_is_kept` (keeps), clocks.rs (clocks), errors.rs (what is refused). By function:
 //! `a_waking_task_finds_an_idle_cpu` (`select_cpu`, `place_woken`, `enqueue_task`),

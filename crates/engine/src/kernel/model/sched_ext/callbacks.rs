@@ -2,7 +2,8 @@
 //! (docs/rules/sched-ext.md#costs).
 //!
 //! What must stay: who pays is docs/rules/sched-ext.md#costs, and each callback is paid for once.
-//! Tests by part: rules.rs::`callbacks_cost_time` (costs),
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: rules.rs::`callbacks_cost_time` (costs),
 //! release.rs::`a_cpu_is_released_and_acquired_in_turns` (displacing),
 //! errors.rs::`hotplug_needs_callbacks` (hotplug). By function: `callbacks_cost_time`
 //! (`begin_ext_event`, `ext_place`, `ext_work`, `pay_ext`, `pay_ext_work`, `has_paid`,

@@ -2,7 +2,8 @@
 //! which the callback asked, after it has returned (docs/rules/sched-ext.md#dispatch,
 //! docs/rules/sched-ext.md#kicks).
 //!
-//! What must stay: effects are carried out in the order of the callback's calls. Tests by part:
+//! What must stay: effects are carried out in the order of the callback's calls. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! errors.rs::`a_forgotten_task_is_found` (watchdog), rules.rs::`cpus_take_from_the_shared_queue`
 //! (moves), `frequencies_begin_at_the_highest` (frequencies),
 //! storms.rs::`a_wild_scheduler_loses_nobody` (all). By function: `cpus_take_from_the_shared_queue`

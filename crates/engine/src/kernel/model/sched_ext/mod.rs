@@ -1,7 +1,8 @@
 //! A sched_ext scheduler in the machine: when it hears of what, what it asks for, and what its
 //! callbacks cost (docs/rules/sched-ext.md#machine). Without one all of this is nothing.
 //!
-//! What must stay: each thread is told to the class when it begins and ends, once. Tests by part:
+//! What must stay: each thread is told to the class when it begins and ends, once. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (`start_ext`, `fork_ext`, `exit_ext_task`,
 //! `change_ext`, `allow_ext`), sched_ext/rules.rs::`callbacks_cost_time` (`ExtRun`),
 //! sched_ext/rules.rs::`frequencies_begin_at_the_highest` (`load_scheduler`),

@@ -8,7 +8,8 @@
 //! sync.rs::`a_full_channel_stops_its_giver_until_it_has_drained` (`give_unit` to a full one).
 //!
 //! What must stay: waiters and givers are served first come, first served. What a unit costs is the
-//! platform's.
+//! platform's. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch").
 //!
 //! Callers: mechanics/script/steps.rs (`begin_post`, `give_unit`, `take_unit`, `take_fetched`,
 //! `let_givers_go_on`).

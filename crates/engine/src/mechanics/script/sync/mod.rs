@@ -3,7 +3,8 @@
 //! (docs/decisions/022).
 //!
 //! What must stay: waiters are served first come, first served, unless a file here says otherwise.
-//! Tests by part: `each_kind_of_deadlock_is_named` (`is_deadlock`, `waits`, `completed`),
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `each_kind_of_deadlock_is_named` (`is_deadlock`, `waits`, `completed`),
 //! `waiters_are_served_in_their_order` (`wait_for`, `release`), `a_signal_wakes_the_first_or_all`
 //! and measures.rs::`one_signal_has_one_stamp` (`wake_all_listed`, `wake_first_listed`),
 //! `a_ping_pong_costs_what_its_parts_cost` (`pay_wakeup`),
