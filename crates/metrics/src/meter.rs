@@ -18,7 +18,9 @@
 //! `measured_powers_follow_the_other_clock` (`points`), `time_that_runs_backwards_is_found` (the
 //! order of time), all (`new`, `happened`, `point`, `follow`, `cpu_power`, `cluster_power`,
 //! `frequency`, `finish`, `report`, `unit`), `threads_of_a_core_share_power` (`cpu_busy_beside`),
-//! `work_is_drawn_by_busy_cpus_alone` (`has_work`, `work`).
+//! `work_is_drawn_by_busy_cpus_alone` (`has_work`, `work`). What a source of powers has
+//! (`cpu_busy`, `cpu_idle`, `cpu_transition`, `cluster_on`, `cluster_idle`, `cluster_all_idle`) is
+//! power.rs', with its tests.
 //!
 //! Tests: crates/metrics/src/meter/tests.rs
 

@@ -12,8 +12,8 @@
 //! `a_case`), `patterns_need_a_cluster` (`find_metric`), `unknown_names_get_the_nearest`
 //! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_cluster`),
-//! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`),
-//! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_state`).
+//! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`).
+//! `for_state` has no test of its own.
 //!
 //! Callers: crates/cli/src/expect.rs (`for_cluster`, `for_state`), crates/report/src/comparison.rs
 //! (`is_of_cases`), crates/study/src/file/mod.rs (`is_of_cases`), many files (`find_metric`).

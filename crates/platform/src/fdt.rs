@@ -14,7 +14,7 @@
 //! Reading and setting single properties (`prop`, `u32`, `u64`, `cells`, `texts`, `set`, `set_u32`,
 //! `set_u64`, `set_text`, `child`): the imports' tests, which build their trees by these. Parts of
 //! the reader and writer (`text`, `node`, `skip_nops`, `bad`, `pad`, `push_u32`, `length`,
-//! `max_phandle`, `new`): the three below.
+//! `max_phandle`, `new`): the three below. `sample` is the tests' own.
 //!
 //! Tests: below, crates/platform/tests/all/import/hostile.rs, crates/lab/src/devicetree.rs
 

@@ -15,7 +15,7 @@
 //! by part: `the_seed_decides_and_more_tasks_shift_none` (same argument and seed, same scripts),
 //! `the_fixture_expands_to_its_threads` (order of threads),
 //! `the_check_depends_on_the_number_of_cpus` (`check_rtapp`), `equal_cpus_are_refused`
-//! (`MachineFacts`: `alike`, capacities).
+//! (`MachineFacts`: `alike`, capacities). `nr_cpus` by the last two.
 //!
 //! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/eas_behaviour.rs, beside its modules

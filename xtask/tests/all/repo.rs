@@ -3,7 +3,14 @@
 //! Each test calls one `check` of xtask/src and wants no finding; what it prints is the finding and
 //! the command that repeats it (`none`). The rules are CONTRIBUTING.md's, "Rules that a check
 //! enforces"; each has tests of its own in its file. What must stay: nothing is exempt here. One
-//! that fails is mended in the file that the finding names, not here.
+//! that fails is mended in the file that the finding names, not here. Tests by part: Of which file
+//! each is: `the_style_holds` (xtask/src/tidy), `the_arrows_hold` (arrows),
+//! `the_bindings_are_of_these_headers` (bindings.rs), `the_schema_is_of_the_types_of_results`
+//! (schema.rs), `the_reasons_are_of_these_headers` (reasons.rs),
+//! `the_parameters_are_of_these_headers` (params.rs), `the_kernel_map_is_of_these_files`
+//! (kernel_map.rs, glue.rs), `the_outside_results_are_of_their_rows` (measure/outside),
+//! `every_justified_mutation_can_be_made` (mutants),
+//! `programs_of_others_are_as_they_were_published` (assets.rs).
 
 use xtask::repo::Repo;
 use xtask::{

@@ -2,6 +2,8 @@
 //! hash is written down: each test says which runs must have the same one and which must not. What
 //! must stay: a pair that must differ goes on to differ; calls may be added. `hash_of`, `call`,
 //! `placement`, `chosen`, `ran` and `fresh` make the calls.
+//!
+//! Which test fails with which function: "Tests by part" in the head of behaviour.rs.
 
 use super::BehaviourHash;
 use crate::happen;

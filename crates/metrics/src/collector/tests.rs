@@ -2,6 +2,8 @@
 //! of testbed.rs, so that figures can be counted by hand. What must stay: a metric of the table is
 //! reported or left out for a reason that a test names. `report`, `pair`, `run` and `run_of` make
 //! the runs.
+//!
+//! Which test fails with which function: "Tests by part" in the head of collector.rs.
 
 use super::{RunMetrics, paired, series};
 use crate::metric::{METRICS, Values};

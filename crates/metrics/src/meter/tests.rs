@@ -3,6 +3,9 @@
 //! `power` adds them up nanosecond by nanosecond, without the code of either book. What must stay:
 //! energies are exact, to the last unit. `names`, `started`, `apply`, `random_event` and
 //! `random_run` make the runs.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of meter.rs, ledger.rs and
+//! running.rs.
 
 use super::{EnergyMeter, PowerSource};
 use crate::energy::PartKind;

@@ -3,6 +3,8 @@
 //! It checks metric.rs, metric/table.rs and metric/values.rs (docs/guide/results.md, "What a result
 //! holds"). What must stay: names that are there, which results and studies have; a test that fails
 //! asks for a new name, not for a changed one.
+//!
+//! Which test fails with which function: "Tests by part" in the head of metric.rs.
 
 use super::{CASE, KEY_METRICS, METRICS, STATE, TIME, Values, find_metric};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};

@@ -2,6 +2,8 @@
 //! assumed everywhere, and how"). Expected figures are those of the built-in platform files, and
 //! half or twice as much. What must stay: names of costs; figures change with their platform file
 //! only. `tc2`, `named` and `changed` make the platforms.
+//!
+//! Which test fails with which function: "Tests by part" in the head of assumed.rs.
 
 use super::Factor::{Double, Half};
 use super::{AssumedCost, Factor};

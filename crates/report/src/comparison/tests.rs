@@ -2,6 +2,9 @@
 //! docs/guide/results.md, "Intervals"). Results are made up; intervals are those of the crate
 //! metrics. What must stay: keys, columns and what a sentence may say; wording changes with the
 //! code. `metrics`, `runs`, `fake`, `two`, `measured` and `json` make results.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of comparison.rs, phrase.rs
+//! and json.rs.
 
 use super::{comparison, comparisons, shown_misses};
 use crate::{Format, Style};

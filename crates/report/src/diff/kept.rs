@@ -6,7 +6,7 @@
 //! Free: words for people that no test quotes. Tests by part: `what_has_no_pairs_is_refused`
 //! (`check`, `hash`), `the_most_alike_are_a_pair` (`alike`, `names`), `runs_of_one_seed_are_a_pair`
 //! (`of_comparison`), `two_results_are_compared` (real results). `of_study` has no test of its own.
-//! `kept` and `named` by the first two; `program` and `pairs` have no test of their own.
+//! `kept` and `named` by the first two, `pairs` by the third; `program` has no test of its own.
 //!
 //! Callers: diff.rs (`kept`).
 //!

@@ -1,6 +1,9 @@
 //! Two results, before and after (diff.rs, diff/kept.rs, diff/left.rs; docs/guide/results.md, "Two
 //! results"). Results are made up, with energies whose differences can be counted by hand. What
 //! must stay: what is a pair, and what is refused. `result` and `source` make the files.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of diff.rs and the files of
+//! diff.
 
 use super::diff;
 use crate::{Format, Source, Style, comparisons};

@@ -3,6 +3,8 @@
 //! crates/report/tests/old. What must stay: nothing is loaded, no text becomes markup, same bytes,
 //! old results are read. Free: wording and looks. `page`, `own`, `refused` and `policy_and_scripts`
 //! look at a page.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of each file of this folder.
 
 use super::{Source, html};
 use crate::{Format, Style};

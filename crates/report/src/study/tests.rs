@@ -2,6 +2,9 @@
 //! studies/README.md). Results are made up (`fake`, `row`; `tried`: a gain that one cost turns into
 //! a loss). What must stay: keys and columns, and which marks a figure has; wording changes with
 //! the code.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of study.rs and the files of
+//! this folder.
 
 use super::{short_policy, studies, study, wrap};
 use crate::{Format, Style};

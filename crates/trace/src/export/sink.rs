@@ -8,7 +8,8 @@
 //! (`publish`), long_runs.rs::`a_full_disk_ends_the_run` (`has_failed`),
 //! cli/tests/all/traces.rs::`old_files_outlive_a_failed_run` (files of a run that failed), all
 //! forms (`add`, `seal`), and of what each form implements (`counter`, `decision`, `decision_over`,
-//! `thread`, `metric`) the tests are with the forms (ftrace.rs, perfetto.rs, parquet.rs).
+//! `thread`, `metric`) the tests are with the forms (ftrace.rs, perfetto.rs, parquet.rs). `event`
+//! and `finish` of a form have their tests there, too.
 //!
 //! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/long_runs.rs,
 //! crates/cli/tests/all/traces.rs::old_files_outlive_a_failed_run

@@ -9,7 +9,7 @@
 //! `a_long_recording_is_read_in_bounded_memory` (`WINDOW_NS`, `finish`),
 //! replay/mod.rs::`odd_recordings_have_a_defined_result` (`MAX_BACK_NS`, `cut`),
 //! gaps.rs::`the_time_of_lost_events_is_nobodys` (`lost`, gaps), all (`new`, `cpus`, `cpu_info`,
-//! `number`, `text`, `task`, `who`, `own`, `kind`).
+//! `number`, `text`, `task`, `who`, `own`, `kind`). `gap` is what `lost` leads to.
 //!
 //! Tests: crates/trace/tests/all/replay
 

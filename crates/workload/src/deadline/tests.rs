@@ -2,6 +2,8 @@
 //! are by hand, from the rules in the head of deadline.rs; texts of errors are its own. What must
 //! stay: where a frame begins and ends; words of errors change with deadline.rs. `file`,
 //! `expanded`, `own` and `events` read and show scripts.
+//!
+//! Which test fails with which function: "Tests by part" in the head of deadline.rs.
 
 use super::Deadlines;
 use crate::{Event, LoadOptions, MachineFacts, Spec, Workload, WorkloadError};

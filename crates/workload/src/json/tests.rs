@@ -3,6 +3,8 @@
 //! It checks json/reader.rs and json/text.rs (docs/rules/rt-app.md#rt-app-json). What must stay:
 //! what a text means is json-c's, as read in its source; only words of faults may change. `strict`
 //! and `read` are the ways in.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of reader.rs and text.rs.
 use super::*;
 
 /// Strictly, as json-c reads it.

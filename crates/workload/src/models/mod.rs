@@ -15,6 +15,7 @@
 //! `the_defaults_are_those_of_the_catalogue` (defaults against scripts),
 //! `more_work_than_period_is_a_warning` (`warnings`), `other_names_lead_to_the_model`
 //! (`unknown_model`), `wrong_arguments_say_what_was_expected` (`from`); `said` is the tests' own.
+//! `expand` of a model has its tests in the model's file.
 //!
 //! Tests: below, crates/workload/tests/all/periodic.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs

@@ -3,6 +3,9 @@
 //! They check page.rs, rows.rs and mod.rs of this folder (docs/internals/checks.md, "Outside
 //! results"). Rows and figures are made up by hand, none is of a real board. What must stay:
 //! verdicts and the form of a line, which are read back; `measured` and `found` are free.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of page.rs, rows.rs and
+//! mod.rs.
 
 use super::measure::Measured;
 use super::{PAGE, counted, differences, page, rows};

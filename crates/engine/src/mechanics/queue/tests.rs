@@ -3,6 +3,9 @@
 //! It checks mechanics/queue.rs, queue/ends.rs and queue/heap.rs. Expected orders are by hand, or
 //! those of a sorted list (`the_least_comes_first`). What must stay: the order (time, class,
 //! sequence); how events are made (`queue`, `of_kernel`, `timer`, `end`, `tick`) is free.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of queue.rs, ends.rs and
+//! heap.rs.
 
 use super::{Event, EventQueue, KernelEvent};
 use crate::ids::CpuId;

@@ -3,6 +3,9 @@
 //! big; expected figures are by hand. What must stay: the limits (2 points of the share, 98 % of
 //! the wake-ups), which the page explains. `ran`, `result`, `row`, `fifty`, `agreeing` and
 //! `disagreeing` make the runs.
+//!
+//! Which test fails with which function: "Tests by part" in the heads of starts.rs and
+//! starts/page.rs.
 
 use super::super::agree::Clusters;
 use super::super::sets;

@@ -3,6 +3,8 @@
 //!
 //! It checks observer.rs, with files.rs and line.rs below it. What must stay: columns and names of
 //! files, which are rt-app's. `logs` and `iteration` tell the observer.
+//!
+//! Which test fails with which function: "Tests by part" in the head of observer.rs.
 use super::*;
 use std::fs;
 use wakeplace_engine::happen;

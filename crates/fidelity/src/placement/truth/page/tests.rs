@@ -2,6 +2,8 @@
 //! compared"). Runs are made up: set D of Juno, the tree as the guest, the model on a big CPU.
 //! Expected lines are by hand. What must stay: who is said to be as the guest; the wording changes
 //! with the page. `ran`, `starts` and `machine` make the runs.
+//!
+//! Which test fails with which function: "Tests by part" in the head of truth/page.rs.
 
 use super::super::{Simulated, Start};
 use super::*;
