@@ -10,7 +10,8 @@
 //! (`sched_ext`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`
 //! (`decided`, `updated`; where a tree is built). `state` of two that ask for different times has
 //! no test of its own. The methods that ask what is wanted, `nr_updated` and `take_nr_updated` by
-//! the same tests as what they ask for; `next_state_ns` has none with two that ask.
+//! the same tests as what they ask for; `next_state_ns` has none with two that ask. These are
+//! `wants_decided`, `wants_signals`, `wants_updated`, `wants_situation` and `wants_sched_ext`.
 //!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
 //! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/sched_ext/explained.rs

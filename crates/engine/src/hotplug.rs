@@ -6,7 +6,7 @@
 //! may touch"). Tests by part: `impossible_schedules_are_refused` (checks), below (text and order).
 //! By function: `impossible_schedules_are_refused` (`check_step`, `check_last`, `check_pinned`,
 //! `lists`, the words of `fmt` and `new`), `a_step_is_shown_as_it_is_typed` (`fmt`),
-//! `steps_of_one_instant_keep_their_order` (`in_order`).
+//! `steps_of_one_instant_keep_their_order` (`in_order`). `step` is the tests' own.
 //!
 //! Tests: below, crates/engine/tests/behaviour/hotplug.rs
 

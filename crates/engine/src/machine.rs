@@ -14,7 +14,7 @@
 //! (`of`, `facts_of_run`, `caches`, `first_halt`, `threads_of`, `share`, `core_of`, `em_states`),
 //! platforms.rs::`machines_that_differ` (`mpidr`, `has_preempt_lazy`),
 //! clocks.rs::`powersave_is_the_hardwares_choice_under_such_a_driver` (`hint_of`), both tests below
-//! (`states_by`). `of_tree` is used where a tree is built only.
+//! (`states_by`). `of_tree` is used where a tree is built only. `cpus` by every run.
 //!
 //! Callers: kernel/model/mod.rs (`hint_of`, `facts_of_run`), kernel/tree/machine.rs (`core_of`,
 //! `em_states`), check.rs (`em_states`), kernel/model/home/sched_ext.rs (`threads_of`),

@@ -19,6 +19,7 @@
 //! invariants.rs::`random_runs_obey_the_rules_1` (the order of calls: tests/common/checker.rs),
 //! measures.rs::`passes_are_told` (`Iteration`), explain.rs::`it_is_the_decision_of_the_run`
 //! (`Situation`, `Placement`), `what_happens_otherwise_is_in_it` (that what happens is told).
+//! `sleeps` and `name` are read by metrics and results.
 //!
 //! Callers: mechanics/told.rs and power.rs (`happened`), kernel/model/wake.rs (`wants_situation`,
 //! `situation`), kernel/model/state.rs and kernel/tree/state.rs (`state`), mechanics/told.rs

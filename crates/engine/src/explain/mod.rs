@@ -12,6 +12,8 @@
 //! `an_interrupt_is_told_from_a_waker` (`woken`, `party`), `what_is_not_there` (`missing`),
 //! `it_is_the_decision_of_the_run` (`explain`, `situation`, `idle_states`), `it_is_the_same_again`
 //! (`others`, `same_signals`), explained.rs::`the_number_is_one_of_its_task` (`forked`, `name`).
+//! The observers of both runs (`new`, `happened`, `wants_situation`, `is_shown`, `shown`): all of
+//! these.
 //!
 //! Tests: crates/engine/tests/behaviour/explain.rs
 

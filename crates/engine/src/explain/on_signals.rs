@@ -9,7 +9,7 @@
 //! `a_broken_signal_is_found` (`add_task`, `averages`, `figure`). `boosts` has no test of its own.
 //! All need a built tree. `compare`, `add_queue`, `add_estimate`, `turn`, `take_clocks`,
 //! `take_queue`, `take_demand`, `task_of`, `avg` and `wide` by the first one, too: a figure that is
-//! carried over wrongly is a difference.
+//! carried over wrongly is a difference. So are `new`, `add` and `name` (of the kinds).
 //!
 //! Callers: turns.rs (`wide`).
 //!

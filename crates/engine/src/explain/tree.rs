@@ -9,7 +9,9 @@
 //! (`explain_tree`, `idle`), crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel`
 //! (`watch_tree`). The last two need a built tree. The methods of both observers (`happened`,
 //! `decided`, `is_done`, `placement`, those of updates) pass on to what these tests ask for;
-//! `wakes` and `fits` are the test's own.
+//! `wakes` and `fits` are the test's own. Without `wants_situation` the tree tells no decision;
+//! `wants_decided`, `wants_signals`, `updated`, `wants_updated`, `nr_updated`, `take_nr_updated`
+//! and `counts` are `watch_tree`'s.
 //!
 //! Callers: crates/study/src/explain/tree.rs (`explain_tree`, `asked_of`),
 //! crates/study/src/kernel_diff/mod.rs (`watch_tree`).

@@ -9,7 +9,7 @@
 //! crates/engine/tests/behaviour/same_behaviour.rs::`events_that_do_nothing_are_not_in_it`
 //! (`event_code`). `kinds` and `name` have no test of their own. Events that are pushed in order,
 //! and the ends of steps (`push_in_order`, `arm_end`, `disarm_end`) by queue/tests.rs and each run;
-//! `idle_event` by same_behaviour.rs, too.
+//! `idle_event` by same_behaviour.rs, too. `new` by every run.
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/same_behaviour.rs

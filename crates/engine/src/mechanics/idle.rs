@@ -11,7 +11,7 @@
 //! `a_cluster_goes_no_deeper_than_its_shallowest_cpu` (`shallowest_idle`),
 //! `only_the_last_pays_for_the_cluster` (`way_in`, `way_of`),
 //! `a_cluster_stays_up_for_its_busy_cpus` (`leave_cluster`),
-//! ondemand.rs::`light_load_goes_down_step_by_step` (`idle_ns`).
+//! ondemand.rs::`light_load_goes_down_step_by_step` (`idle_ns`). `idle_state` by every run.
 //!
 //! Callers: kernel/model/idle.rs (`enter_idle`), kernel/tree/entries.rs (`enter_idle`),
 //! kernel/tree/interface.rs (`enter_idle`), thermal.rs (`shallowest_idle`), sim.rs (`entry_over`).

@@ -9,7 +9,8 @@
 //! (`shell`), kthreads.rs::`it_can_be_switched_off` (`visible`, `hidden`),
 //! kthreads.rs::`a_periodic_thread_takes_its_time` (`kthread`, `kthread_index`). `new`, `step`,
 //! `all_visible`, `is_shell`, `is_parent`, `nr_runnable`, `script`: every run; `begin_pass` by
-//! measures.rs::`passes_are_told`, `shown_name` by states.rs::`looking_changes_nothing`.
+//! measures.rs::`passes_are_told`, `shown_name` by states.rs::`looking_changes_nothing`. `index`
+//! and `index_mut` by every run.
 //!
 //! Callers: mechanics/script/steps.rs (`begin_pass`, `is_shell`, `kthread_index`),
 //! kernel/model/state.rs (`shown_name`, `kthread_index`), mechanics/script/start.rs (`shell`,

@@ -9,7 +9,7 @@
 //! energy.rs::`the_flag_follows_an_always_running_task` (`tell_overutilized`),
 //! crates/trace/tests/all/replay/exported.rs::`tasks_by_timers_come_back` (`tell_timer_armed`).
 //! `power`, `opp`, `idle_name` and `next_state_ns` by states.rs; the short ones (`observer`,
-//! `visible`, `shown`, `seen`) by every run.
+//! `visible`, `shown`, `seen`) by every run. `new` and `current` by every run.
 //!
 //! Callers: kernel/tree/tasks.rs (`tell_woken`, `tell_timer_armed`), sim.rs (`state_shown`,
 //! `tell_overutilized`), kernel/model/run.rs (`tell_timer_armed`), kernel/model/state.rs

@@ -7,7 +7,7 @@
 //! `random_runs_obey_the_rules_1` (both `From`), sched_ext/errors.rs::`a_forgotten_task_is_found`
 //! (`Watchdog`), idle.rs::`a_polling_cpu_chooses_again` (`PollEnd`),
 //! bandwidth.rs::`a_task_without_end_gets_its_quota` (`GroupPeriod`). `name` has no test of its
-//! own.
+//! own. Both `from` are each other's reverse.
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/src/mechanics/queue/tests.rs,
 //! crates/engine/tests/behaviour/idle.rs, crates/engine/tests/behaviour/bandwidth.rs,

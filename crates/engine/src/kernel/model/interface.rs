@@ -12,7 +12,9 @@
 //! changes.rs::`a_group_holds_from_its_phase_on` (`change`). The other methods (`interrupt`,
 //! `awake`, `ran`, `schedule`, `spawn`, `fork`, `wake`, `sleep`, `exit`, `yields`, `exec`, `lend`,
 //! `opp_reached`, `hotplug` ...) only call the handler of the same file's name, whose head names
-//! the tests.
+//! the tests. So do `begin_event`, `end_event`, `finish`, `work_done`, `run_limit_ns`, `wants_cpu`,
+//! `thread_goes_on`, `add_task`, `set_timer`, `level`, `clock_is`, `freq_limit`, `show_state`,
+//! `overutilized` and `event_name`.
 //!
 //! Callers: the mechanics and the loop; kernel/mod.rs says which file calls which method.
 //!

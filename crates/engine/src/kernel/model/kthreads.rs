@@ -13,6 +13,7 @@
 //! `a_governors_thread_displaces_fair_tasks` (`realtimes`, `class_states`),
 //! `a_periodic_thread_takes_its_time` (`new`, `action`, `start_kthreads`, `settle`),
 //! `it_can_be_switched_off` (`new`: none). `name`, `cpus`, `len`, `numbers`: all of these.
+//! `realtime` is with `realtimes`.
 //!
 //! Callers: interface.rs (`start_kthreads`, `kthread_goes_on`), mod.rs (`actions`), run.rs
 //! (`request_frequency`), task.rs (`realtimes`), wake.rs (`kthread_wakes`).

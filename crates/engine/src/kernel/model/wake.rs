@@ -48,7 +48,8 @@
 //! (`take_device`), hotplug.rs::`sleepers_wake_where_they_may` (`relocate_sleeping`),
 //! fair.rs::`wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`, `try_preempt`),
 //! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`resched_curr`, `exit_to_user`).
-//! `try_to_wake_up` and `activate_task`: every wake-up.
+//! `try_to_wake_up` and `activate_task`: every wake-up. `new` has no test of its own: an observer
+//! of cases shows it (crates/cli/tests/all/wakeup_cases.rs).
 //!
 //! Callers: interface.rs (`take_interrupt`, `take_inbox`, `wake_by_task`, `exit_to_user`), fork.rs
 //! (`show_situation`, `note_choice`, `activate_task`), wake_latency.rs (`after_interrupt`,

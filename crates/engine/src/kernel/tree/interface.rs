@@ -11,7 +11,9 @@
 //! crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source` (`fork`,
 //! `wake`, `sleep`). The methods that only name their handler (`interrupt`, `spawn`, `set_timer`,
 //! `exit`, `exec`, `lend`, `level` ...) by `no_kind_of_work_makes_it_warn`, too. `plug_ticket` and
-//! `of_plug_ticket`: with `hotplug` and `plugged`.
+//! `of_plug_ticket`: with `hotplug` and `plugged`. So are `boot`, `start`, `awake`, `work_done`,
+//! `wants_cpu`, `schedule`, `thread_goes_on`, `add_task`, `opp_reached`, `energy_model`,
+//! `overutilized`, `show_state` and `event_name`.
 //!
 //! Callers: the mechanics and the loop; kernel/mod.rs says which file calls which method.
 //!

@@ -8,7 +8,8 @@
 //! arguments). By function, both of them: `of_workload`, `make_groups`, `set_group`, `add`,
 //! `forked`, `spawn_now`, `fork_by`, `sleep_now`, `wake_at`, `wake_now`, `arrived`, `woken`,
 //! `exit_now`; the first alone: `change_now`, `level_of`, `lend_now`. `refuse` and `weight` have no
-//! test of their own.
+//! test of their own. `of_script`, `plain`, `text` and `group` are what `of_workload` and
+//! `make_groups` are made of.
 //!
 //! Callers: interface.rs (`fork_by`, `sleep_now`, `wake_at`, `wake_now`, `exit_now`, `change_now`,
 //! `level_of`, `lend_now`), interrupts.rs (`spawn_now`, `arrived`), mod.rs (`of_workload`,

@@ -7,7 +7,7 @@
 //! `energy_aware_placement_is_the_kernels_own` (`hear`, `note`),
 //! crates/cli/tests/all/kernel_runs.rs::`waits_for_devices_move_frequencies` (frequencies),
 //! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`updated`). `counted`
-//! and `called` have no test of their own.
+//! and `called` have no test of their own. `counts` is with `counted`.
 //!
 //! Callers: mod.rs (`counted`).
 //!

@@ -10,7 +10,7 @@
 //! `remove`, `pick`, `nr`), `order_survives_the_wrap_of_virtual_time` (`insert`),
 //! crates/engine/tests/behaviour/live_queue.rs::`two_hogs_alternate_by_slices` (`refill`). By
 //! function: the first also `waiting`, `in_order`, `nr_waiting`; `has_local` and `stop` by runs
-//! (live_queue.rs).
+//! (live_queue.rs). `numbers` is the tests' own.
 //!
 //! Callers: live.rs (`nr_waiting`, `put_first`, `insert_local`).
 //!

@@ -18,7 +18,10 @@
 //! of such a scheduler. Methods that do nothing or answer with a constant (`nohz`, `balances`,
 //! `each_pullable`, `is_delayed`, `drop_delayed`, `slice_left_ns`, `has_groups`, ...) must go on
 //! doing so. The others that only pass on to the class (`nr_running`, `nr_queued`, `each_waiting`,
-//! `begin_put`, `pick_next_task`, `set_load_weight`): every run of such a scheduler.
+//! `begin_put`, `pick_next_task`, `set_load_weight`): every run of such a scheduler. `dispatches`,
+//! `places_on_exec`, `add_task`, `set_task_group`, `detach_task`, `begin_pick`,
+//! `drop_delayed_next`, `drop_all_delayed`, `next_known`, `end_turn`, `set_own_slice`,
+//! `set_group_weight`, `take_touched_group` and `check` are of the first sort.
 //!
 //! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!
