@@ -2,9 +2,9 @@
 //!
 //! What must stay: only workspace members' tests count; what tests of dependencies need is not
 //! followed. Free: how it is done, and words that no test or script reads. Tests by part:
-//! `tests_of_dependencies_are_not_followed` (`reachable`, `short`), `nothing_is_no_graph` (`parse`,
-//! `kind_of`), edges.rs::`an_edge_against_the_arrows_is_found` (`ours`, `direct`),
-//! repo.rs::`the_arrows_hold` (`of_workspace`); `graph` is for tests.
+//! `tests_of_dependencies_are_not_followed` (`reachable`, `short`), `nothing_is_no_graph`
+//! (`parse`), edges.rs::`an_edge_against_the_arrows_is_found` (`ours`, `direct`),
+//! repo.rs::`the_arrows_hold` (`of_workspace`, `kind_of`); `graph` is for tests.
 //!
 //! Callers: edges.rs (`direct`, `reachable`), licence.rs (`reachable`), mod.rs (`of_workspace`).
 //!

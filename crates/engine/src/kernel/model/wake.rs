@@ -39,10 +39,10 @@
 //! (stages that take time), `an_idle_cpu_is_reached_by_an_interrupt` (kick), `costs_add_up` (who
 //! pays), eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`ttwu_runnable`),
 //! classes.rs::`interrupts_of_an_idle_cpu` (devices), fair.rs::`a_light_sleeper_is_served_at_once`
-//! (preemption). By function: `an_idle_cpu_is_reached_by_an_interrupt` (`wake_by_timer`, `timer`,
-//! `send`, `take_interrupt`, `take_inbox`, `take_message`, `kick`), `costs_add_up`
-//! (`interrupt_with`, `after_interrupt`, `extra_work`, `wake_by_task`),
-//! creation.rs::`the_last_one_opens_the_barrier` (`wake_by_task`),
+//! (preemption). By function: `an_idle_cpu_is_reached_by_an_interrupt` (`send`, `take_interrupt`,
+//! `take_inbox`, `take_message`, `kick`), arithmetic.rs::`sleeps_and_delays_end_on_time` (`timer`,
+//! `wake_by_timer`), `costs_add_up` (`interrupt_with`, `after_interrupt`, `extra_work`,
+//! `wake_by_task`), creation.rs::`the_last_one_opens_the_barrier` (`wake_by_task`),
 //! asym.rs::`watching_changes_nothing` (`note_choice`), explain.rs::`it_is_the_decision_of_the_run`
 //! (`show_situation`, `answer`, `select_task_rq`), classes.rs::`interrupts_of_an_idle_cpu`
 //! (`take_device`), hotplug.rs::`sleepers_wake_where_they_may` (`relocate_sleeping`),

@@ -9,11 +9,13 @@
 //! groups.rs (groups), bandwidth.rs (throttling). By function:
 //! fair.rs::`new_tasks_start_a_slice_behind` (`task_fork`), fair.rs::`sleeper_credit_is_bounded`
 //! (`place_woken`), fair.rs::`wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`),
-//! fair.rs::`nice_0_and_nice_5_share_1024_to_335` (`update_curr`, `set_load_weight`),
+//! fair.rs::`nice_0_and_nice_5_share_1024_to_335` (`update_curr`),
+//! changes.rs::`an_idle_task_has_a_small_share` (`set_load_weight`),
 //! fair.rs::`three_hogs_share_equally` (`task_tick`, `pick_next_task`, `put_prev_task`,
 //! `set_next_task`), eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`,
-//! `is_delayed`, `drop_delayed`), eevdf.rs::`a_high_resolution_tick_ends_slices_in_time`
-//! (`slice_left_ns`), eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
+//! `is_delayed`), storm.rs::`random_steps_obey_the_rules` (`drop_delayed`),
+//! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`),
+//! eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
 //! balance.rs::`a_cpu_that_runs_dry_pulls` (`migrate_task_rq`, `each_pullable`),
 //! arithmetic.rs::`nice_of_a_phase_changes_the_share` (`reweight_task`). `check` compares the books
 //! in all. The rest, which only hands over: groups.rs::`groups_share_by_shares_not_by_tasks`
