@@ -8,6 +8,8 @@
 //! crates/engine/tests/behaviour/platforms.rs::`machines_with_overlapping_nodes_run` (overlapping
 //! groups), both tests below (`cpus`, `groups`).
 //!
+//! Callers: kernel/model/report.rs (`check`).
+//!
 //! Tests: below, crates/engine/tests/behaviour/platforms.rs::machines_with_overlapping_nodes_run
 
 use wakeplace_policy_sys::sys::{WP_DOMAINS_38, wp_ctx, wp_sched_domain, wp_sched_group};

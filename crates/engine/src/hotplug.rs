@@ -8,6 +8,8 @@
 //! `lists`, the words of `fmt` and `new`), `a_step_is_shown_as_it_is_typed` (`fmt`),
 //! `steps_of_one_instant_keep_their_order` (`in_order`). `step` is the tests' own.
 //!
+//! Callers: check.rs (`check`).
+//!
 //! Tests: below, crates/engine/tests/behaviour/hotplug.rs
 
 use std::fmt;

@@ -7,6 +7,8 @@
 //! `what_is_built_cannot_change` (`check`), power.rs::`a_thousand_random_changes_lose_no_task`
 //! (many changes). `fmt` and changes of one instant have no test of their own here.
 //!
+//! Callers: check.rs (`check`), kernel/model/mod.rs (`schedule`).
+//!
 //! Tests: crates/engine/tests/behaviour/power.rs
 
 use crate::hotplug::Time;

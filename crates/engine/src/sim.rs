@@ -8,6 +8,8 @@
 //! (`is_done`), creation.rs::`a_program_begins_when_it_is_to` (`begin`). `run_tree` by
 //! crates/cli/tests/all/kernel_runs.rs, where a tree is built.
 //!
+//! Callers: lib.rs (`run`, `run_tree`).
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/outcomes.rs,
 //! crates/engine/tests/behaviour/states.rs, crates/engine/tests/behaviour/explain.rs,
 //! crates/engine/tests/behaviour/creation.rs

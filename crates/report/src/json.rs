@@ -10,6 +10,9 @@
 //! (`scheduler`), schema.rs::`results_are_what_the_schema_says` (`comparisons`, real results).
 //! `sched_ext`'s exit has no test here. `text` by all of these.
 //!
+//! Callers: comparison.rs (`text`, `comparisons`, `comparison`), study.rs (`text`), wakeup_cases.rs
+//! (`text`).
+//!
 //! Tests: below, crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/comparison/tests.rs
 

@@ -8,6 +8,8 @@
 //! the key everywhere else. A metric whose name follows the rule needs nothing here. Free: words
 //! for people that no test quotes. Tests by part: `names_in_words` (`plain`, and its lists).
 //!
+//! Callers: html/compared.rs (`plain`), html/rows.rs (`plain`), phrase.rs (`plain`).
+//!
 //! Tests: below
 
 /// Parts that are a unit, which stands with the value.

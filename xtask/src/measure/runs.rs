@@ -6,6 +6,8 @@
 //! `a_line_is_complete` (`all`). `line`, `make`, `sums`, `list` have no test of their own:
 //! `same-runs` and `same-bytes` in nightly make all runs by them.
 //!
+//! Callers: same_bytes.rs (`all`, `sums`), same_runs.rs (`all`, `sums`).
+//!
 //! Tests: below
 
 use std::fs;

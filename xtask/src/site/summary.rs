@@ -5,6 +5,8 @@
 //! script reads. Tests by part: site/mod.rs::`documents_keep_their_places_and_links` (`of`,
 //! `part`).
 //!
+//! Callers: mod.rs (`of`).
+//!
 //! Tests: xtask/src/site/mod.rs::documents_keep_their_places_and_links
 
 use super::{Document, on_site};

@@ -3,6 +3,8 @@
 //! What must stay: only words that look like a test's name are looked for; the page stays free
 //! text. Tests by part: `names_must_be_there` (`names`, `is_name`); `found` is the tests' own.
 //!
+//! Callers: mod.rs (`names`).
+//!
 //! Tests: below
 
 use std::collections::BTreeSet;

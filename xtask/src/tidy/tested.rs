@@ -10,6 +10,8 @@
 //! `does_something`, `has_tests`, `is_generated`, `is_test`), `a_crate_has_its_tests` (`is_root`);
 //! `found` is the tests' own.
 //!
+//! Callers: mod.rs (`named`).
+//!
 //! Tests: below
 
 use crate::Finding;

@@ -7,6 +7,8 @@
 //! bandwidth.rs::`files_that_a_kernel_lacks_are_refused` (`check_group_files`, `GROUP_FILES`),
 //! `no_scheduler_keeps_a_budget` (`check_sched_ext`).
 //!
+//! Callers: check.rs (`check_groups`).
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
 //! crates/engine/tests/behaviour/groups.rs::no_scheduler_keeps_a_budget,
 //! crates/engine/tests/behaviour/bandwidth.rs::files_that_a_kernel_lacks_are_refused

@@ -7,6 +7,8 @@
 //! (`preempts`, `picked`, `queued`, `marks`, `look`, `who`: each answer is compared with the
 //! kernel's). A difference is a figure of the kind's name.
 //!
+//! Callers: on_signals.rs (`picked`, `preempts`).
+//!
 //! Tests: crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels,
 //! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found
 

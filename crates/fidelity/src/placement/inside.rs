@@ -8,6 +8,8 @@
 //! `a_kernels_counts_are_a_second` (`counts`, `sum`); `hikey960` is the tests' own. `of_trace` has
 //! no test of its own: recorded_traces, an example, writes what it counts.
 //!
+//! Callers: guest.rs (`counts`), placement/recorded/traced.rs (`of_trace`).
+//!
 //! Tests: below
 
 use std::ops::Range;

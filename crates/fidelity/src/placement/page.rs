@@ -7,6 +7,8 @@
 //! `the_object_has_every_wake_up` (`object`, `machine_object`, `set_object`, `cost_object`,
 //! `agreement_object`); `result` is the tests' own.
 //!
+//! Callers: placement/starts/page.rs (`pct`), placement/truth/page.rs (`pct`).
+//!
 //! Tests: below
 
 use super::agree::Agreement;

@@ -6,6 +6,8 @@
 //! `kept`, `booted`, `fmt`: the folder's name); `detail`, `warn` and `steps` are the test's own.
 //! `all`, `locked`, `recording` have no test of their own: they need guests.
 //!
+//! Callers: placement.rs (`all`), truth.rs (`all`).
+//!
 //! Tests: below
 
 use super::plan::{Part, Plan};

@@ -7,6 +7,8 @@
 //! `run_time_is_counted_within_the_window` (`new`, both `window`, `run_stop`). `frequency` has no
 //! test of its own: inside.rs has a test of what it counts.
 //!
+//! Callers: placement.rs (`run`), recorded.rs (`run`), truth.rs (`run`).
+//!
 //! Tests: below
 
 use super::inside::{Counter, Counts, Inside};

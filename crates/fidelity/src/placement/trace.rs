@@ -6,6 +6,8 @@
 //! `a_wake_up_is_where_the_job_first_ran`, `the_warm_up_is_recorded_and_does_not_count` and
 //! `a_release_keeps_its_number_in_whole_microseconds` (`wakeups`); `task` is the tests' own.
 //!
+//! Callers: guest.rs (`wakeups`), placement/recorded/traced.rs (`wakeups`).
+//!
 //! Tests: below
 
 use super::agree::Wakeups;

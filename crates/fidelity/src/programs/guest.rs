@@ -8,6 +8,8 @@
 //! own. `write_files`, `command` have no test of their own: a guest that is booted shows a fault of
 //! theirs.
 //!
+//! Callers: programs.rs (`runs`).
+//!
 //! Tests: below
 
 use super::Run;

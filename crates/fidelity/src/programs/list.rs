@@ -5,6 +5,8 @@
 //! `events_are_what_the_program_says` (`count`), structure.rs::`a_trace_is_counted_as_by_hand`
 //! (`main`).
 //!
+//! Callers: programs.rs (`chosen`).
+//!
 //! Tests: below
 
 use crate::Error;

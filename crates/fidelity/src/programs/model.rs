@@ -8,6 +8,8 @@
 //! `threads_made_on_the_way_have_their_scripts_role` (`new`, `role`, `forked`, `task_exit`,
 //! `finish`), `a_model_that_is_not_there_says_so` (errors of `run`); `hikey` is the tests' own.
 //!
+//! Callers: programs.rs (`run`).
+//!
 //! Tests: below
 
 use super::Run;

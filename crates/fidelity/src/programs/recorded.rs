@@ -5,6 +5,8 @@
 //! pages as they are. Tests by part: `every_program_has_its_runs` (`recorded`, `runs`),
 //! `a_file_that_breaks_a_rule_is_refused` (`parse`).
 //!
+//! Callers: programs.rs (`recorded`).
+//!
 //! Tests: below
 
 use super::Run;

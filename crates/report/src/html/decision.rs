@@ -7,6 +7,8 @@
 //! `why_not`), xtask/src/tries/pages.rs (what a browser shows). The tables (`candidates`, `others`)
 //! have no test of their own. `facts` and `waker` by the first one.
 //!
+//! Callers: mod.rs (`view`).
+//!
 //! Tests: crates/wasm/src/answer/tests.rs::a_decision_is_explained, xtask/src/tries/pages.rs
 
 use super::read::{HtmlError, Source, parse};

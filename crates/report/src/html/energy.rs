@@ -8,6 +8,8 @@
 //! `by_state`, `cpu_energies` and `energy_table` have no test of their own figures. `most`,
 //! `by_cluster` and `kind` by the first one.
 //!
+//! Callers: details.rs (`section_of`).
+//!
 //! Tests: crates/report/src/html/tests.rs,
 //! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
 

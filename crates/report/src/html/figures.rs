@@ -7,6 +7,10 @@
 //! `interval`, `unit`), `nothing_is_not_negative` (what rounds to 0),
 //! html/tests.rs::`the_json_of_a_study_is_read_back` (`spread`).
 //!
+//! Callers: compared.rs (`minus`, `change`, `interval`), rows.rs (`change`, `interval`, `spread`),
+//! study.rs (`minus`, `change`, `interval`), sensitivity.rs (`change`, `interval`), tables.rs
+//! (`interval`, `spread`).
+//!
 //! Tests: below, crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
 
 use crate::comparison::with_unit;

@@ -6,6 +6,8 @@
 //! (`section_of`), xtask/src/tries/pages.rs (curves in a browser). Figures of `served` and
 //! `latency_table` have no test of their own. `time` by the first one.
 //!
+//! Callers: details.rs (`section_of`).
+//!
 //! Tests: crates/report/src/html/tests.rs, xtask/src/tries/pages.rs
 
 use super::charts::{Point, curves};

@@ -8,6 +8,8 @@
 //! `several_results_have_a_heading_each` (results of one name), the first also `comparison`,
 //! `workload`, `platform` and `policies`.
 //!
+//! Callers: mod.rs (`names`, `table`).
+//!
 //! Tests: crates/report/src/html/tests.rs
 
 use super::compared::{badge, figure, label, verdict_badge, verdict_tone};

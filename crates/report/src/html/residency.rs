@@ -7,6 +7,8 @@
 //! `mean_of`), `kinds_of_cpu_within_a_cluster_are_told_apart` (names on a real page), both below
 //! (`section_of`, `drawn`); `shown` is the tests' own.
 //!
+//! Callers: details.rs (`section_of`).
+//!
 //! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart
 
 use super::charts::{Colours, Part, once, stacks};

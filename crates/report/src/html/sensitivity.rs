@@ -5,6 +5,8 @@
 //! `the_json_of_a_study_is_read_back` (`section_of`), `results_of_version_1_are_read` (of an old
 //! study). Cells of `tried_row` have no test of their own. `tables` by the first one.
 //!
+//! Callers: study.rs (`section_of`).
+//!
 //! Tests: crates/report/src/html/tests.rs
 
 use super::figures;

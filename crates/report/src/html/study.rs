@@ -6,6 +6,8 @@
 //! `results_of_version_1_are_read` (`all_sections`, an old study), `a_study_has_its_page` (a page
 //! of a run and of its JSON), the first also `platforms`, `metrics` and `tiles`.
 //!
+//! Callers: mod.rs (`view`).
+//!
 //! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_study_has_its_page
 
 use super::charts::once;

@@ -8,6 +8,8 @@
 //! lies outside the window), `a_window_changes_no_run` (a run is the same with it),
 //! xtask/src/tries/pages.rs (the drawing), the first also `placements`.
 //!
+//! Callers: compared.rs (`section`).
+//!
 //! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_window_changes_no_run,
 //! xtask/src/tries/pages.rs
 

@@ -8,6 +8,8 @@
 //! template lacks fails every test of pages. `new`, `folded`, `of`, `head`, `small` and `from` make
 //! cells and tables: all tests of pages.
 //!
+//! Callers: compared.rs (`tone`), rows.rs (`tone`), tables.rs (`tone`).
+//!
 //! Tests: crates/report/src/html/tests.rs
 
 use serde::Serialize;

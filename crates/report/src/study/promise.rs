@@ -5,6 +5,8 @@
 //! and goal. Words for people may change. Tests by part: `promises_are_a_table` (`table`, `line`,
 //! `lost`, `markdown`), the same also `human` and `goal`.
 //!
+//! Callers: study.rs (`human`, `markdown`).
+//!
 //! Tests: crates/report/src/study/tests.rs::promises_are_a_table
 
 use super::power_of_case;

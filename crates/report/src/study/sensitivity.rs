@@ -7,6 +7,8 @@
 //! `a_conclusion_that_flips_is_marked_wherever_it_stands` (`human`, `document`, `table`, `change`,
 //! `remarks`), the same also `tables` and `both`.
 //!
+//! Callers: study.rs (`human`, `document`).
+//!
 //! Tests: crates/report/src/study/tests.rs::a_conclusion_that_flips_is_marked_wherever_it_stands
 
 use super::power_of_case;

@@ -6,6 +6,8 @@
 //! change. Tests by part: `tradeoffs_are_a_table` (`means`, `mean_line`, `beaten`, `beaten_line`,
 //! `markdown`), the same also `human` and `means_title`.
 //!
+//! Callers: study.rs (`human`, `markdown`).
+//!
 //! Tests: crates/report/src/study/tests.rs::tradeoffs_are_a_table
 
 use crate::phrase::title;

@@ -14,6 +14,8 @@
 //! exported.rs::`moves_cost_also_without_a_run_between` (`migrate`),
 //! text.rs::`a_field_is_found_by_its_whole_key` also `is_key` and `last_number`.
 //!
+//! Callers: text.rs (`value`, `number`, `kind`).
+//!
 //! Tests: crates/trace/tests/all/replay/forms.rs, crates/trace/tests/all/replay/gaps.rs,
 //! crates/trace/tests/all/replay/exported.rs, crates/trace/src/read/text.rs
 

@@ -12,6 +12,8 @@
 //! has (`event`, `lost`, `cpus`, `cpu_info`, `cut`) is with who has one: read/order.rs,
 //! replay/mod.rs, replay/tracker.rs.
 //!
+//! Callers: replay/mod.rs (`read`).
+//!
 //! Tests: crates/trace/tests/all/replay/forms.rs,
 //! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message,
 //! crates/trace/tests/all/replay/stream.rs

@@ -10,6 +10,8 @@
 //! exported.rs::`tasks_by_timers_come_back` (`kind`, `cpu_info`), the first also `length`,
 //! `fields`, `who`, `target` and `time`.
 //!
+//! Callers: mod.rs (`read`).
+//!
 //! Tests: crates/trace/tests/all/replay/perfetto.rs, crates/trace/tests/all/replay/exported.rs,
 //! crates/trace/tests/all/replay/stream.rs::a_line_without_an_end
 

@@ -16,6 +16,8 @@
 //! forms.rs::`unreadable_lines_are_quoted` (`read`, `one`), gaps.rs::`a_buffer_that_starts_later`
 //! (`processors`).
 //!
+//! Callers: mod.rs (`read`).
+//!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs, crates/trace/tests/all/replay/gaps.rs,
 //! crates/trace/tests/all/replay/stream.rs
 

@@ -8,6 +8,8 @@
 //! `commands`), `readme_has_the_counts` (`counts`, `count`). `within` has no test of its own: its
 //! sentence on the page is looked at.
 //!
+//! Callers: mod.rs (`page`, `counts`, `check`).
+//!
 //! Tests: xtask/src/measure/outside/tests.rs,
 //! xtask/tests/all/repo.rs::the_outside_results_are_of_their_rows
 

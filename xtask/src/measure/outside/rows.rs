@@ -5,6 +5,8 @@
 //! (`check`, both `wants`, `rows`, `name`), `a_wrong_row_has_its_cause` (`texts`),
 //! `a_row_is_a_line` (`parse`, `commands`).
 //!
+//! Callers: mod.rs (`parse`, `check`).
+//!
 //! Tests: xtask/src/measure/outside/tests.rs::a_wrong_row_has_its_cause,
 //! xtask/src/measure/outside/tests.rs::rows_have_what_they_need
 

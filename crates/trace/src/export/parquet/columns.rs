@@ -6,6 +6,8 @@
 //! `COMMON`, `DECISIONS`, `place`), long_runs.rs::`traces_dropped_in_the_midst_leave_nothing`
 //! (`files`), xtask/src/tries/traces.rs (all tables).
 //!
+//! Callers: export/parquet.rs (`place`, `files`).
+//!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 
 use crate::event::{Kind, SYNC_WAKE};

@@ -8,6 +8,8 @@
 //! (flags of `write`), replay/exported.rs::`tasks_by_timers_come_back` (timers, in `rare`), all
 //! also `of` and `named`.
 //!
+//! Callers: export/perfetto.rs (`write`).
+//!
 //! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/replay/exported.rs
 
 use super::fields::Stamp;
