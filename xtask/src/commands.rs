@@ -1,5 +1,5 @@
 //! The commands of `cargo xtask`: their names, what they take, and what they do (ARCHITECTURE.md,
-//! "The workshop").
+//! "The workshop") (CONTRIBUTING.md, "Build and test").
 //!
 //! What must stay: names of commands, which docs, Makefile and pages' marks have. Free: how it is
 //! done, and words that no test or script reads. Tests by part: `a_wrong_name_is_told_the_nearest`

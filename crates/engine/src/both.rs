@@ -1,5 +1,5 @@
 //! Two observers of one run. Each hears all, in one order; what either wants is shown, and the run
-//! ends where either is done.
+//! ends where either is done (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: the first one hears before the second, of everything. A method that `Observer`
 //! gets has its twin here; what is forgotten falls back to the default and nobody hears of it.

@@ -1,6 +1,6 @@
 //! What must hold before a run. The engine cannot fail: what a run may not be is refused here, and
 //! a new input of a run has its check here. A message names what is wrong, for the command line to
-//! show.
+//! show (ARCHITECTURE.md, "Invariants").
 //!
 //! What must stay: a run that passes here cannot fail later, so a check may become stricter only
 //! where a run would be wrong. The first problem found is the answer, in the order of `check`;

@@ -1,5 +1,5 @@
 //! Numbers of CPUs and tasks, and tables by them. A CPU's number cannot be taken for a task's,
-//! which plain integers could.
+//! which plain integers could (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: the numbers are those of the platform's file and of `RunReport`; an index out of
 //! range is a fault of ours and panics. Whoever needs both kinds names both. Free: what leaves

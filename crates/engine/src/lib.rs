@@ -1,7 +1,8 @@
 //! Deterministic simulated mechanics around the policy core: clock, event queue, run queues, ticks,
 //! interrupts, idle states, frequency domains. Every decision is the core's; every input is
 //! validated before a run, so a run cannot fail. Opens no file, reads no clock; draws one number,
-//! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
+//! from a fixed stream per CPU: whether a CPU that goes idle tries to pull (ARCHITECTURE.md, "The
+//! engine's two halves").
 //!
 //! What must stay: these functions are all of a run that other crates call; a changed signature
 //! reaches study, kernel-run and wasm. Free: what leaves recorded runs as they are

@@ -1,4 +1,5 @@
-//! One run: the mechanics, a kernel above them, and the loop that hands events to both.
+//! One run: the mechanics, a kernel above them, and the loop that hands events to both
+//! (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: events go to one half each, and `begin_event` and `end_event` stand around every
 //! one. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").

@@ -1,4 +1,5 @@
-//! Observers of the engine and the statistics over their results.
+//! Observers of the engine and the statistics over their results (docs/guide/results.md, "What a
+//! result holds").
 //!
 //! [`RunMetrics::collector`] gives one observer that measures everything of a run; its `finish`
 //! returns the metrics by name. [`METRICS`] defines every name. The energy meter integrates the

@@ -1,4 +1,5 @@
-//! A small platform with made-up powers, for the tests of this crate.
+//! A small platform with made-up powers, for the tests of this crate (docs/guide/model.md,
+//! "Energy").
 //!
 //! What must stay: CPUs 0 and 1 are `little`, CPU 2 is `big`; three idle states for all, no latency
 //! and no cost, so that times and energies can be counted by hand. Digits of a power tell what it

@@ -1,5 +1,6 @@
 //! Flattened device trees: read into nodes, edited, written back. Devicetree Specification v0.4,
-//! chapter 5; all numbers are big-endian. A damaged tree is an error, never a panic.
+//! chapter 5; all numbers are big-endian. A damaged tree is an error, never a panic
+//! (docs/guide/import.md, "What is read").
 //!
 //! Called by imports and by the lab, which gives guests a changed tree.
 //!

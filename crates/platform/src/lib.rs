@@ -1,4 +1,4 @@
-//! Machines: the model, its TOML files and their validation.
+//! Machines: the model, its TOML files and their validation (docs/guide/platforms.md).
 //!
 //! A platform is one TOML file. `Platform::from_toml` reads and validates it, `Platform::load` also
 //! finds built-in ones by name. What comes out satisfies every rule of `read`, so that the crates

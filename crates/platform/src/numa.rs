@@ -1,5 +1,5 @@
 //! NUMA levels out of a table of distances: one per distinct distance, as the kernel makes them
-//! (kernel/sched/topology.c, `sched_init_numa`).
+//! (kernel/sched/topology.c, `sched_init_numa`) (docs/rules/domains.md).
 //!
 //! Called by `read/topology.rs` and wherever the core's domains are laid out. Distances are the
 //! kernel's, 10 within a node.

@@ -1,5 +1,5 @@
 //! How long runs were, for people. Those of which all tasks ended were not as long as they might
-//! have been.
+//! have been (ARCHITECTURE.md, "Questions and answers").
 //!
 //! What must stay: times are ns; a run that got stuck, or of which nobody knows the end, is as long
 //! as was asked for. Words may change, in one place: headings of the terminal and pages show the

@@ -1,5 +1,5 @@
 //! Results as text: tables for people, JSON, CSV, Markdown, one HTML file. From results only; never
-//! prints.
+//! prints (docs/guide/report.md).
 //!
 //! What must stay: the same result gives the same text in every form, and forms for programs keep
 //! their keys and columns; old results in `crates/report/tests/old` stay readable; this crate never

@@ -1,4 +1,5 @@
-//! Colour for people. It never carries what the words do not say.
+//! Colour for people. It never carries what the words do not say (ARCHITECTURE.md, "Questions and
+//! answers").
 //!
 //! What must stay: marks have no width where a table is laid out, and no name can hold them
 //! (`printable` replaces them); they become colours at the very end (`painted`). Which colour may

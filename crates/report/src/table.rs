@@ -1,5 +1,5 @@
 //! A list as a table for people, CSV, Markdown or JSON. All forms have the same cells; a new form
-//! escapes what its readers take for markup.
+//! escapes what its readers take for markup (ARCHITECTURE.md, "Invariants": text from outside).
 //!
 //! What must stay: columns in CSV and keys in JSON are the names given to `new`, in the order of
 //! the columns; a missing value is empty or `null`; each form makes names from files harmless. How

@@ -1,5 +1,5 @@
 //! Logs and traces of a simulated run, written from the engine's events, and recordings read into
-//! workloads.
+//! workloads (docs/guide/traces.md, docs/guide/traces-in.md).
 //!
 //! [`RtAppLogs`] is an observer that writes what rt-app would have logged of the same file,
 //! [`Traces`] one that writes what a kernel's tracer would have. Neither measures anything itself:

@@ -1,5 +1,6 @@
 //! What can be wrong with a workload, and how it is said: `FILE:LINE:COL: message; expected ...;
-//! did you mean ...?`. Each loader of the crate says its errors by this.
+//! did you mean ...?`. Each loader of the crate says its errors by this (docs/guide/rt-app.md, "How
+//! a file is read").
 //!
 //! The command line makes exit code 2 of all of these. Lines and columns count from 1. Free: words,
 //! but a message says what was expected; texts from files are cut.

@@ -1,5 +1,6 @@
 //! `--jitter`: what is the same in every run is made to differ with the seed: when the threads of a
-//! recording or an rt-app file begin, and how long their run steps take.
+//! recording or an rt-app file begin, and how long their run steps take (docs/guide/results.md,
+//! "Intervals").
 //!
 //! Each thread draws from a stream of its own, named `jitter` and by the thread, so that its other
 //! draws stay what they are.

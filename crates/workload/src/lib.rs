@@ -1,4 +1,5 @@
-//! What tasks do: rt-app files and workload models, expanded into scripts.
+//! What tasks do: rt-app files and workload models, expanded into scripts
+//! (docs/guide/workloads.md).
 //!
 //! [`Spec::parse`] reads what the user typed, [`Spec::expand`] makes the scripts the engine runs,
 //! and [`check_rtapp`] says what rt-app itself would think of a file. Everything that does not

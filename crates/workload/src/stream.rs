@@ -1,4 +1,5 @@
-//! Random streams, one per task name: what one task draws does not depend on the other tasks.
+//! Random streams, one per task name: what one task draws does not depend on the other tasks
+//! (ARCHITECTURE.md, "Invariants": equal bytes).
 //!
 //! Called by everything that draws: workloads, jitter, drawn machines, sweeps. Never changes: every
 //! result by seed depends on each bit. A new draw takes a stream with a name of its own, so that it

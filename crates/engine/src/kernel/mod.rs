@@ -1,7 +1,7 @@
 //! What runs on the machine: a kernel decides which task runs where. The mechanics
 //! (`crate::mechanics`) tell it what happens, by the trait `Kernel`; it tells them what CPUs do, by
 //! their methods. There are two: `model`, our handlers around the policy core, and `tree`, any
-//! kernel tree's own `kernel/sched`.
+//! kernel tree's own `kernel/sched` (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! A kernel keeps all that has to do with scheduling: run queues, classes, ticks, timers that end
 //! sleeps, what an interrupt is for, the idle governor, balancing, requests for frequencies,

@@ -1,6 +1,6 @@
 //! Time: what is pending, and a hash of what has happened. Events of one instant come in the order
 //! (class, sequence): whoever pushes must not depend on more. The codes make the run's hash: an old
-//! event keeps its own.
+//! event keeps its own (docs/rules/README.md#event-order).
 //!
 //! What must stay: order of events and codes of the hash (recorded runs compare `event_hash`).
 //! Times are ns from 0. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a

@@ -1,5 +1,5 @@
 //! What the mechanics keep of each CPU and cluster. The kernel above has its own record of a CPU;
-//! neither reads the other's.
+//! neither reads the other's (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: a CPU begins idle. Times are ns; positions of idle states are the CPU's own
 //! list, not the platform's. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a

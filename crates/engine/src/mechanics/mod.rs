@@ -1,7 +1,8 @@
 //! The simulated machine below any kernel: what happens when, what tasks want to do next, how far
 //! their work is, what the hardware is in, and who watches. It knows no scheduler. Which task runs
 //! where is a kernel's answer (`crate::kernel::Kernel`), which hears of events and says through the
-//! methods offered here (`offered`, and those that take the kernel) what CPUs do.
+//! methods offered here (`offered`, and those that take the kernel) what CPUs do (ARCHITECTURE.md,
+//! "The engine's two halves").
 //!
 //! The state is in structs by concern, each in the file of its name with the methods that need
 //! nothing else: `clock`, `threads`, `hardware`, `hotplug` (what changes), `told` (what observers

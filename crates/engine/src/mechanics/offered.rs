@@ -1,6 +1,6 @@
 //! What else the mechanics offer a kernel: time and events, interrupts, what a thread is and when
 //! it sleeps. The rest of the interface is with what it does: `work`, `run`, `idle`, `hardware`,
-//! `hotplug`, `told`.
+//! `hotplug`, `told` (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: this is the interface that kernels have (ARCHITECTURE.md lists it). Methods that
 //! change nothing take `&self`. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What

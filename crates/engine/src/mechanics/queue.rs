@@ -1,6 +1,6 @@
 //! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders
 //! everywhere. The order of `class` decides what is done first at one instant: another one is
-//! another run.
+//! another run (docs/rules/README.md#event-order).
 //!
 //! What must stay: three stores (heap, list in order, ends of steps) make one order by key. The
 //! tests compare it with a sorted list. Free: what leaves recorded runs as they are

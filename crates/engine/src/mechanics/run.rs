@@ -1,5 +1,5 @@
 //! Who runs where, as the kernel says: tasks begin and stop to execute. A CPU has at most one task,
-//! and a task at most one CPU.
+//! and a task at most one CPU (docs/guide/model.md, "Work and speed").
 //!
 //! What must stay: every stretch that begins ends, and observers hear both. Free: what leaves
 //! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:

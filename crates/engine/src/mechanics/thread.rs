@@ -1,5 +1,5 @@
 //! A thread of the workload: what the mechanics keep of it. What the kernel above keeps of it is
-//! not here.
+//! not here (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: totals are ns and go into results. A thread's number never changes. Free: what
 //! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:

@@ -1,5 +1,5 @@
 //! The threads of a run, with what their scripts say. A thread keeps its number for the whole run;
-//! forked ones follow in the order of creation.
+//! forked ones follow in the order of creation (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: numbers in this order: scripts, parent, shell, kernel threads, forked ones as
 //! they are made. Results and traces have these numbers without the hidden ones (`shown`). Free:

@@ -1,5 +1,5 @@
 //! Those who watch, and what they can be shown. Observers hear of everything here, in the order in
-//! which it happens.
+//! which it happens (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: each thing is told once, when it happens; what observers hear goes into
 //! `BehaviourHash` and traces. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What

@@ -1,7 +1,7 @@
 //! Everything that is measured of a run together (collector.rs). Runs are made up on the platform
 //! of testbed.rs, so that figures can be counted by hand. What must stay: a metric of the table is
 //! reported or left out for a reason that a test names. `report`, `pair`, `run` and `run_of` make
-//! the runs.
+//! the runs (docs/guide/results.md, "What a result holds").
 //!
 //! Which test fails with which function: "Tests by part" in the head of collector.rs.
 

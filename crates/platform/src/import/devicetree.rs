@@ -1,4 +1,5 @@
-//! A machine out of a flattened device tree, as Linux reads one.
+//! A machine out of a flattened device tree, as Linux reads one (docs/guide/import.md, "What is
+//! read").
 //!
 //! Bindings: Linux 7.3.4 Documentation/devicetree/bindings/arm/cpus.yaml, cpu/cpu-topology.txt,
 //! cpu/cpu-capacity.txt, opp/opp-v2-base.yaml, cpu/idle-states.yaml, power/domain-idle-state.yaml,

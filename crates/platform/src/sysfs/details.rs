@@ -1,6 +1,6 @@
 //! What an import wants to know beyond what the live scheduler does: names, idle states,
-//! priorities,
-//! and how the CPUs are divided before levels are made of it.
+//! priorities, and how the CPUs are divided before levels are made of it (docs/guide/import.md,
+//! "What is read").
 //!
 //! Files: Documentation/ABI/testing/sysfs-devices-system-cpu (cpuidle, regs/identification),
 //! Documentation/admin-guide/pm/intel_pstate.rst (base_frequency, hybrid processors),

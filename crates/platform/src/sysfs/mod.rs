@@ -1,5 +1,6 @@
 //! A machine as the kernel's files describe it: `/sys`, and the energy model in debugfs, below a
-//! root that is `/` for this machine or a folder for a saved copy.
+//! root that is `/` for this machine or a folder for a saved copy (docs/guide/import.md, "What is
+//! read").
 //!
 //! What the kernel does not state is absent here: no domain gets an energy model, no policy a
 //! frequency that is not in the files. Everything read is limited in size and checked, since a

@@ -1,6 +1,6 @@
 //! The scheduler's topology out of the kernel's lists of siblings, divided as the kernel's own
 //! domain builder divides it (include/linux/topology.h, drivers/base/arch_topology.c,
-//! kernel/sched/topology.c).
+//! kernel/sched/topology.c) (docs/rules/domains.md).
 //!
 //! Called by `sysfs/mod.rs` and by imports (`parts`).
 //!

@@ -1,4 +1,4 @@
-//! A table for people, fitted into a terminal.
+//! A table for people, fitted into a terminal (ARCHITECTURE.md, "Questions and answers").
 //!
 //! 1. As it is, if it fits; sentences are broken at blanks, names and figures never.
 //! 2. What is the same in all rows is said once, above.

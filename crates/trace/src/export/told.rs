@@ -1,4 +1,4 @@
-//! What the engine tells, kept for later: as much of it as a trace needs.
+//! What the engine tells, kept for later: as much of it as a trace needs (docs/guide/traces.md).
 //!
 //! What must stay: times are ns and the order is that of the engine; it is small and copied
 //! (`record.rs` is in the way of the run). Free: what leaves the bytes of files as they are

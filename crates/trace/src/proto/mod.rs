@@ -1,4 +1,5 @@
-//! Perfetto's trace format, as far as it is used here: prost types of `proto/trace.proto`.
+//! Perfetto's trace format, as far as it is used here: prost types of `proto/trace.proto`
+//! (docs/rules/traces.md#perfetto).
 //!
 //! What must stay: numbers are Perfetto's; `generated.rs` is made of `proto/trace.proto` and not
 //! edited. Free: what leaves the scripts of recordings as they are (ARCHITECTURE.md, "What a change

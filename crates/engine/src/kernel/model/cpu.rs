@@ -1,4 +1,5 @@
-//! What the model keeps of each CPU. What a home or a class keeps of a CPU is not here.
+//! What the model keeps of each CPU. What a home or a class keeps of a CPU is not here
+//! (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: a CPU starts idle with nothing armed. Fields are free to change with those who
 //! use them; `check_nothing_lost` (report.rs) compares counts with queues. Tests by part:

@@ -1,5 +1,5 @@
 //! Events of the model's own. An event's code is part of the run's hash: a new one takes a new
-//! number, an old one keeps its own.
+//! number, an old one keeps its own (docs/rules/README.md#event-order).
 //!
 //! What must stay: names of kinds, which reports count by, and the order among events of one
 //! instant. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may

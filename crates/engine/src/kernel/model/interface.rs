@@ -1,5 +1,5 @@
 //! What the mechanics tell, and which handler it is for. One line per method: the work is in the
-//! handler's file.
+//! handler's file (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! A method without a comment is `Kernel`'s (kernel/mod.rs says what it means and when it comes)
 //! and only names its handler. A break shows where the handler's file names its tests.

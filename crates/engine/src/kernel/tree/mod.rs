@@ -1,5 +1,6 @@
 //! A tree's own `kernel/sched` as the kernel of a run: it is entered where the mechanics tell
-//! something, and what it answers is carried out. Nothing of scheduling is decided here.
+//! something, and what it answers is carried out. Nothing of scheduling is decided here
+//! (docs/guide/kernel.md, "In a run").
 //!
 //! Each entry is one of a CPU: an interrupt, or a system call of the task that runs there. After it
 //! (`enter`) the kernel has said, in a view that both see, what each CPU does, when its timer

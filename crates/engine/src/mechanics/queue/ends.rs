@@ -1,5 +1,6 @@
 //! When the step of each CPU's running task ends. That changes more often than it happens: each CPU
-//! has one place, which is written anew, instead of an event that is outdated later.
+//! has one place, which is written anew, instead of an event that is outdated later
+//! (docs/rules/README.md#event-order).
 //!
 //! What must stay: at most one place per CPU, and the order of one sorted list of all ends. Its
 //! shape is free: it is for speed. Tests by part: `an_end_moves` (`arm`, `disarm`, `move_on`),

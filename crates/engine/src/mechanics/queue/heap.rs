@@ -1,5 +1,5 @@
 //! A heap of events by their keys. The same order as a sorted list: equal keys do not occur, since
-//! each has a sequence number.
+//! each has a sequence number (docs/rules/README.md#event-order).
 //!
 //! What must stay: the least key first. Its shape (four children) is for speed alone. Free: what
 //! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:

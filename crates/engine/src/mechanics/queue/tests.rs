@@ -1,4 +1,4 @@
-//! The order of events, whatever holds them.
+//! The order of events, whatever holds them (docs/rules/README.md#event-order).
 //!
 //! It checks mechanics/queue.rs, queue/ends.rs and queue/heap.rs. Expected orders are by hand, or
 //! those of a sorted list (`the_least_comes_first`). What must stay: the order (time, class,

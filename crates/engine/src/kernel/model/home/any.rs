@@ -1,4 +1,5 @@
-//! One type for all homes. A match per call and no logic: what a call does is in the home.
+//! One type for all homes. A match per call and no logic: what a call does is in the home
+//! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: one entry per method of `Home`, with the same arguments. The list of signatures
 //! below is of that trait; home/mod.rs says what each is asked, and when. Free: what leaves
