@@ -8,14 +8,23 @@
 //! Times are ns, clocks kHz.
 //!
 //! What must stay: order of clusters, domains, states and levels is the file's, as all crates use
-//! their indices. A changed or new field changes the platform's hash in results. Tests by part:
-//! `wake_latency_is_what_cpuidle_sees` (`idle_states_of`, `wake_latency_ns`),
-//! `last_level_caches_are_shared_as_the_machines_have_them` (`last_level_cache`),
-//! transfer.rs::`clusters_are_below_the_cache` (`cache_cluster`),
+//! their indices. A changed or new field changes the platform's hash in results. Free: what leaves
+//! each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `wake_latency_is_what_cpuidle_sees` (`idle_states_of`,
+//! `wake_latency_ns`), `last_level_caches_are_shared_as_the_machines_have_them`
+//! (`last_level_cache`), transfer.rs::`clusters_are_below_the_cache` (`cache_cluster`),
 //! `power_follows_from_coefficient_voltage_and_clock` (`power_in_model`, `freq_domain_of`),
 //! shared.rs::`costs_of_an_artificial_model` (`em_costs_in`), clocks.rs::`what_is_read`
 //! (`nominal_khz_in`), bad_files.rs::`speeds` (`capacities`, `speeds`), bad_files.rs::`work_power`
-//! (`has_work_power`), bad_files.rs::`idle_states_have_names` (`is_name`).
+//! (`has_work_power`), bad_files.rs::`idle_states_have_names` (`is_name`). `nr_points` by
+//! crates/metrics/src/ledger.rs; `index`, `fmt` and `none_if_empty`: whoever writes or indexes by
+//! CPU.
+//!
+//! Callers: crates/engine/src/machine.rs (`power_in_model`, `em_costs_in`),
+//! crates/engine/src/explain/on_tree.rs (`wake_latency_ns`), crates/engine/src/mechanics/turbo.rs
+//! (`nominal_khz_in`), crates/engine/src/nearness.rs (`cache_cluster`),
+//! crates/foreign/src/load/machine_files.rs (`power_in_model`), crates/lab/src/devicetree.rs
+//! (`power_in_model`), crates/metrics/src/ledger.rs (`nr_points`), assumed.rs (`wake_latency_ns`).
 //!
 //! Tests: crates/platform/tests/all
 
