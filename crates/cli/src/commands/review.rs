@@ -438,5 +438,8 @@ fn command(
     }
     words.extend(about.wakeup.map(|number| format!("--wakeup {number}")));
     words.extend(about.why_not.map(|cpu| format!("--why-not {cpu}")));
+    for policy in &about.compare_policy {
+        words.extend(["--compare-policy".to_owned(), shell_word(policy)]);
+    }
     words.join(" ")
 }
