@@ -4,7 +4,15 @@
  * (docs/rules/balancing.md#newidle, NI_RANDOM): a level where most fail is tried seldom, and a rare
  * success there counts for all the attempts that were not made.
  *
- * What must stay: the random number is the home's; ratios are of 1024.
+ * What must stay: the random number is the home's; ratios are of 1024. May change: the counting,
+ * only with its page; the draw is the home's.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/newidle_7_3.rs: `newidle_by_chance` (`wp_newidle_dice`), `newidle_ratio_follows_success`
+ * (`wp_update_newidle_stats`, `wp_newidle_count`); fixtures/newidle: dice-*.toml,
+ * success-weight-*.toml, ratio-after-1024-calls.toml, rate-*.toml (`wp_newidle_rate`).
+ *
+ * Callers: `wp_balance_begin` and `wp_balance_over` (balance.c).
  *
  * Kernel: update_newidle_stats(), kernel/sched/fair.c
  * Tests: fixtures/newidle, all/newidle_7_3.rs
