@@ -4,11 +4,18 @@
  * where nothing else is to be done, the group with most tasks that still has room (the leader)
  * takes from the one with fewest. Natively only.
  *
- * What must stay: eras to 3.4 alone use it; ties go by the groups' order.
+ * What must stay: eras to 3.4 alone use it; ties go by the groups' order. May change: the choice,
+ * for those eras alone.
+ *
+ * Tests by part: crates/engine/tests/behaviour/sched_mc.rs: `a_quad_consolidates`
+ * (`wp_check_power_save_busiest_group_3_4`, `wp_update_sd_power_savings_stats_3_4`); no unit test
+ * asserts what is chosen here.
+ *
+ * Callers: `wp_find_busiest_3_12` (busiest_3_12.c).
  *
  * Kernel: check_power_save_busiest_group(), update_sd_power_savings_stats(), kernel/sched/fair.c,
  *         to 3.4
- * Tests: all/sched_mc.rs
+ * Tests: crates/engine/tests/behaviour/sched_mc.rs
  */
 #include "wakeplace/policy.h"
 
