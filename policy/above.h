@@ -7,7 +7,8 @@
  * kernels before 7.3 alone need stands within `#ifndef WP_LIVE`. May change: an entry goes when no
  * folder below uses it any more.
  *
- * Tests: none of its own; both builds (crates/policy-sys/build.rs, crates/scx) fail with a wrong one.
+ * Tests: none of its own; both builds (crates/policy-sys/build.rs, crates/scx) fail with a wrong
+ *        prototype.
  */
 #ifndef WAKEPLACE_ABOVE_H
 #define WAKEPLACE_ABOVE_H

@@ -14,8 +14,9 @@
  *
  * Tests by part: (below crates/policy-sys/tests) all/live_groups.rs: `quotas`
  * (`wp_live_group_set_quota`, `wp_live_group_charge`, `wp_live_group_wait_ns`), `burst`
- * (`wp_live_group_refill`), `quotas_within_quotas` (groups around a group). That another CPU
- * refills at the same moment has no test.
+ * (`wp_live_group_refill`), `quotas_within_quotas` (groups around a group);
+ * crates/policy-sys/src/live_group.rs: `who_looks_while_the_quota_is_added_looks_again` (another
+ * CPU refills).
  *
  * Callers: crates/policy-sys/src/live_group.rs; crates/scx/src/bpf/cgroup.bpf.h.
  *
