@@ -3,7 +3,14 @@
 //! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: the order of calls is a kernel's around its class; times are ns, weights in the
-//! kernel's units (nice 0: 1024).
+//! kernel's units (nice 0: 1024). May change: a method's default; a new method gets a line in
+//! fair_queues.rs.
+//!
+//! Tests by part: fair.rs (CFS), eevdf.rs (EEVDF), groups.rs (both with groups): a method that is
+//! called at another moment changes their figures; invariants.rs asks `check` after each step of
+//! random runs.
+//!
+//! Callers: crates/engine/src/kernel/model/home/kernel.rs.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/groups.rs

@@ -1,4 +1,8 @@
 //! The queue by itself: worked numbers of docs/rules/queues.md#cfs-numbers and its rules.
+//!
+//! What must stay: numbers are those of docs/rules/queues.md#cfs-numbers and of the kernel's own
+//! arithmetic; change them only with the page. `params` and `at` may change with the era's
+//! parameters. They try cfs.rs, cfs/entity.rs and weight.rs.
 
 use super::{CfsParams, CfsQueue, Entity};
 use crate::weight::{Weight, calc_delta, virtual_time};

@@ -1,5 +1,9 @@
 //! The queue by itself: worked numbers of docs/rules/queues.md#eevdf-numbers, and random histories
 //! against an oracle that sums everything up anew.
+//!
+//! What must stay: numbers are the page's, worked by hand from the kernel's rules; change them only
+//! with it. `oracle_eligible` calls nothing of the queue. They try eevdf.rs, eevdf/entity.rs and
+//! eevdf/preempt.rs.
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};
 use crate::KernelKind;

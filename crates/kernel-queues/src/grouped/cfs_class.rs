@@ -4,7 +4,14 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsTree` that it calls (grouped/cfs.rs).
 //!
-//! What must stay: a task's place is in the time of its group's queue.
+//! What must stay: a task's place is in the time of its group's queue. May change: the forwarding
+//! alone.
+//!
+//! Tests by part: groups.rs and bandwidth.rs of the engine run all methods; invariants.rs:
+//! `random_groups_obey_the_rules` (`check`). There is one forwarding per method: a wrong one fails
+//! what the method's name says.
+//!
+//! Callers: `FairQueues` (fair_queues.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 

@@ -1,5 +1,8 @@
 //! Queues as another scheduler has them. Times of 7.3 on a machine of 8 CPUs: base_slice is 2.8 ms
 //! (0.7 ms x (1 + log2 8)), and a task of nice 0 runs as fast as its virtual time.
+//!
+//! What must stay: times follow from the constants of 7.3 above and docs/rules/queues.md by hand;
+//! change them only with the page. They try on_state.rs, eevdf/on_state.rs and cfs/on_state.rs.
 
 use super::{Look, Marks, Queued, Turned};
 use crate::fair_queues::{FairParams, KernelKind};

@@ -1,5 +1,9 @@
 //! Buddies, preemption by wake-ups and the pick. On 8 CPUs the granularity is 4 ms, and a preempted
 //! task is remembered from 8 tasks on (24 ms / 3 ms).
+//!
+//! What must stay: who is picked follows from the granularity and the order of cfs/buddies.rs by
+//! hand (docs/rules/queues.md#cfs); change an expectation only with the page. They try
+//! cfs/buddies.rs and cfs/class.rs.
 
 use super::{CfsParams, CfsQueue, Entity, Roles};
 use crate::cfs::Cfs;

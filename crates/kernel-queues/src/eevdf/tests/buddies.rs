@@ -1,5 +1,8 @@
 //! Who is picked before the others, and what a wake-up leaves behind
 //! (docs/rules/queues.md#eevdf-buddies, docs/rules/queues.md#eevdf-wake-up).
+//!
+//! What must stay: expectations are those of the two pages above for each era, by hand; change them
+//! only with the pages. They try eevdf/buddies.rs and eevdf/preempt.rs.
 
 use super::*;
 

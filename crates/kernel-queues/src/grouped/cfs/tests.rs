@@ -1,5 +1,9 @@
 //! Buddies on two levels. On 8 CPUs the granularity is 4 ms; a group weighs 1024 as a task of nice
 //! 0 does.
+//!
+//! What must stay: expectations follow by hand from the rules for one level (cfs/buddies.rs) and
+//! the way from a task to its groups; change them only with docs/rules/queues.md#cfs. They try
+//! grouped/cfs.rs.
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};

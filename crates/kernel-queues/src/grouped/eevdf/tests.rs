@@ -1,4 +1,7 @@
 //! Buddies of groups (docs/rules/queues.md#eevdf-buddies).
+//!
+//! What must stay: expectations are the kernel's of 7.3, by hand from the page; change them only
+//! with it. They try grouped/eevdf.rs and eevdf/buddies.rs.
 
 use super::*;
 use crate::KernelKind;
