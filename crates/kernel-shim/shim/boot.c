@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * From nothing to a machine whose CPUs are up and idle: what start_kernel() and its first thread do
- * of it.
+ * of it. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: the order of start_kernel() and kernel_init(), on which the tree's own code
- * relies; another WPK_ABI is refused; the host's time begins after BOOT_NS of idling. Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`): all of it, as each run there boots
- * (`host_start`); and by crates/cli/tests/all/kernel_runs.rs: `the_boot_is_forgotten`
- * (`idle_before`), `energy_aware_placement_is_the_kernels_own` (`keep_machine`, `cpufreq_up`).
+ * relies; another WPK_ABI is refused; the host's time begins after BOOT_NS of idling. May change: a
+ * step of the boot that a new tree needs.
+ *
+ * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
+ * results that differ fail); other tests are in kernel_runs.rs. all of it by each scenario, as each
+ * boots (`host_start` of host.c); `a_kernel_of_the_archive_boots` (`wpk_boot`, `wpk_release`,
+ * `view_init`: all CPUs idle, no WARN), `the_boot_is_forgotten` (`idle_before`, `wake_one_each`,
+ * `next_of_all`), `energy_aware_placement_is_the_kernels_own` (`keep_machine`, `copy_of`). What
+ * `wpk_boot` refuses is tried on a made-up object only (crates/kernel-tree/src/kernel/tests.rs).
+ *
+ * Callers: crates/kernel-tree/src/kernel/entries.rs the wpk_ functions; the rest is here.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`),
+ *        crates/kernel-tree/tests/all/real_tree.rs, crates/cli/tests/all/kernel_runs.rs
  */
 
 extern initcall_entry_t __initcall_start[], __initcall0_start[], __initcall_end[];

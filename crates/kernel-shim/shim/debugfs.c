@@ -2,11 +2,21 @@
 /*
  * The debug file system as far as parameters need it: what the kernel registers is kept by name,
  * and written through its own handlers. The functions take their symbols by label, as their types
- * differ by version.
+ * differ by version. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: names are the kernel's. A file of another kind than those below cannot be
- * written. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * written. May change: a kind of file more.
+ *
+ * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
+ * results that differ fail); other tests are in kernel_runs.rs. `storm` (`debugfs_store` of
+ * features and numbers; domains that are rebuilt: `forget`, `below`);
+ * `a_comparison_does_not_depend_on_threads` (features are taken: `write_fops`, `at_path`),
+ * `what_it_does_not_take_is_refused` (no such file). `debugfs_show` has no test of its own: nobody
+ * but PARAMETERS of tests/drive.c reads a number. The rest by all of these.
+ *
+ * Callers: the tree registers files; parameters.c writes them.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 enum { FILE_FOPS, FILE_U32, FILE_U64, FILE_LONG, FILE_BOOL, FILE_DIR };
 

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * As much of devices and kobjects as the frequency and energy code asks for: CPUs, and named sets
- * of attributes.
+ * of attributes. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: what is registered here is what parameters can name. Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: what is registered here is what parameters can name. May change: what of the
+ * driver core a new tree asks for.
+ *
+ * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
+ * results that differ fail); other tests are in kernel_runs.rs. every scenario boots with it
+ * (`devices_init`, `wp_kobject_init_and_add`), `storm` (governors change: `kobject_put`,
+ * `kobjects_store`); `waits_for_devices_move_frequencies` (`kobjects_store`, `attribute_of`:
+ * rate_limit_us), `what_it_does_not_take_is_refused` (no such attribute). `kobjects_show` has no
+ * test of its own. The rest by every boot.
+ *
+ * Callers: boot.c (`devices_init`), parameters.c and cpufreq.c (`kobjects_store`); the rest the
+ * tree's drivers.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 static struct device *cpu_devices;

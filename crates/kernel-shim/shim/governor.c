@@ -5,10 +5,18 @@
  *
  * What must stay: the tree's own hook runs once for each call and chooses; what is told beside it
  * only reads, and only while the host asks (`view.signals`). Fields are wakeplace.h's
- * (docs/rules/README.md#signal-by-signal). Tried by crates/cli/tests/all/kernel_diff.rs:
- * `the_cores_signals_are_the_kernels` (kind `schedutil-request`); by
- * crates/cli/tests/all/kernel_runs.rs: `waits_for_devices_move_frequencies` (the hook passes calls
- * on). Boosts after a call (`request_after`) have no test of their own.
+ * (docs/rules/README.md#signal-by-signal). May change: nothing but the spelling of fields.
+ *
+ * Tests by part: crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels` (kind
+ * `schedutil-request`: `demand_of`, `demand_hints`, `governor_of`, `request_before`,
+ * `request_after`), `a_broken_signal_is_found` (a wrong headroom is seen); kernel_runs.rs:
+ * `waits_for_devices_move_frequencies` (`update_and_tell` passes calls on). Boosts after a call (in
+ * `request_after`) have no test of their own. The rest by all of these.
+ *
+ * Callers: boot.c (`watch_governor`); `update_and_tell` the scheduler, by the CPU's hook;
+ * `start_and_hook` the cpufreq core.
+ *
+ * Tests: crates/cli/tests/all/kernel_diff.rs, crates/cli/tests/all/kernel_runs.rs
  */
 #include "sugov.h"
 

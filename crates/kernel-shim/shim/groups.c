@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Groups of tasks without a file system: the tree's own controller (cpu_cgrp_subsys) is asked for
- * its groups and its files' handlers; here is only what kernel/cgroup/ would remember of them.
+ * its groups and its files' handlers; here is only what kernel/cgroup/ would remember of them. The
+ * rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: numbers of groups are given in order from 0, the root; files are the controller's
- * own. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * own. May change: what of kernel/cgroup a new controller asks for.
+ *
+ * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
+ * results that differ fail); other tests are in kernel_runs.rs. `groups` (`group_create`,
+ * `group_set`, `join_group` of task.c; shares are printed, nobody compares them), `storm`
+ * (`move_call`, `group_remove`, `file_in`, `cgroup_parse_float`, iterators). What `group_remove`
+ * refuses is not compared. The rest by every boot and by `storm`.
+ *
+ * Callers: control.c (`group_call`), call.c (`move_call`), task.c (`css_set_of`), boot.c
+ * (`groups_init`); the rest the tree's controller. The engine's orders:
+ * crates/engine/src/kernel/tree/tasks.rs.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
  */
 #define MAX_GROUPS 65536
 

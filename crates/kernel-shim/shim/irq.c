@@ -2,11 +2,26 @@
 /*
  * Interrupts and the way back from them. What arrives while a CPU has interrupts off waits in
  * `arrived` and is taken where they are switched on. An interrupt for oneself (irq_work) is taken
- * at once, within a softirq, too.
+ * at once, within a softirq, too. The rules are the tree's own code
+ * (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: an interrupt is taken once, in the order device, timer, call, reschedule; what
- * arrives on another CPU is the host's to deliver. Tried by crates/kernel-shim/tests (`cargo xtask
- * kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * arrives on another CPU is the host's to deliver. May change: how what has arrived is kept.
+ *
+ * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
+ * results that differ fail); other tests are in kernel_runs.rs. `probes` (`wpk_spawn` where
+ * interrupts are off: `add_spawns`, `make`; `wpk_device` of a CPU that is gone: `pass_on`,
+ * `keep_tasks`; late errors of `user_loop`, with SLOW=1), `storm` (`wpk_device`, `device_handler`),
+ * `SLOW=1` ones (`kernel_work`), every one (`wpk_interrupt`, `wpk_call`, `wpk_continue`,
+ * `take_arrived`, `one_interrupt`, `wpsim_take_irq`, `exit_to_user`, `send`);
+ * `a_governor_that_comes_first_repeats_no_call` (the visit that `user_loop` compares). The rest by
+ * all of these.
+ *
+ * Callers: crates/kernel-tree/src/kernel/entries.rs the wpk_ functions; the arch_ functions the
+ * tree; switch.c `handle_request`, hotplug.c `pass_on`, control.c `wpk_interrupt` and
+ * `wpk_continue`; task.c `user_loop`, as where a task begins.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 static struct pt_regs user_regs = { .user = 1 }, kernel_regs;

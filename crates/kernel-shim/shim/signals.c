@@ -6,11 +6,20 @@
  *
  * What must stay: the tree's own functions run once and decide; state is read before and after and
  * never written; of a queue only the CPU's own is told, of entities only tasks. Kinds and fields
- * are wakeplace.h's (docs/rules/README.md#signal-by-signal). Tried by
- * crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels` (averages, queues and
- * `util_est`; `__wrap___update_load_avg_blocked_se` has no test of its own),
- * `a_broken_signal_is_found` (that a difference is seen); by crates/kernel-shim/tests (`cargo xtask
- * kernel-shim`), which links each tree with it.
+ * are wakeplace.h's (docs/rules/README.md#signal-by-signal). May change: nothing but the spelling
+ * of fields.
+ *
+ * Tests by part: crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels`
+ * (averages: `avg_of`, `entity_before`, `clocks_before`; queues: `queue_before`;
+ * `enqueue_and_tell`, `dequeue_and_tell`, `event_before`, `event_after`, `dequeue_flags`, and
+ * `util_est`), `a_broken_signal_is_found` (that a difference is seen).
+ * `__wrap___update_load_avg_blocked_se` has no test of its own. `cargo xtask kernel-shim` links its
+ * tree with it. The rest is read by these.
+ *
+ * Callers: boot.c (`watch_signals`); the __wrap_ functions the tree's fair.c, by the linker; the
+ * rest by the class's table.
+ *
+ * Tests: crates/cli/tests/all/kernel_diff.rs, crates/kernel-shim/tests
  */
 #ifdef WPK_HAS_DEQUEUE_BOOL
 #define DEQUEUED bool

@@ -2,11 +2,20 @@
 /*
  * What needs no type of the kernel: memory by its many names, and what has nothing to do here. No
  * header of the kernel, so one text for all trees; a name that a tree does not ask for does no
- * harm, and all are weak, so that a tree's own object wins.
+ * harm, and all are weak, so that a tree's own object wins. The rules are the tree's own code
+ * (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: symbols that only have to be there do nothing; one that matters belongs
- * elsewhere. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * elsewhere. May change: a name that a new tree asks for and that has nothing to do here.
+ *
+ * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
+ * results that differ fail); other tests are in kernel_runs.rs. every scenario links and runs with
+ * it: a name that lacks is named by build.sh (exit code 5) or by `wp_missing` when it is called;
+ * `memcpy`, `memmove`, `memset` and the allocations once more with sanitizers and GUARD=1.
+ *
+ * Callers: the tree.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 #include "stub.h"
 #include <stdarg.h>

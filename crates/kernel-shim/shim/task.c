@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks: copied from their creator, known to the host by its numbers.
+ * Tasks: copied from their creator, known to the host by its numbers. The rules are the tree's own
+ * code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: numbers are the host's and stay; pids are numbers plus PID_OF_TASKS. A task is
- * freed after its last switch. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * freed after its last switch. May change: what a task must not share with its creator
+ * (`own_parts`), as trees grow fields.
+ *
+ * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
+ * results that differ fail); other tests are in kernel_runs.rs. every scenario (`do_fork_call`,
+ * `fork_from`, `new_task`, `keep_task`, `join_group`, `new_kthread`), `storm` (`set_attributes`,
+ * `do_exit`, `bury`, the end of tasks), `probes` (`fork_wrongly`: a wrong priority is -EINVAL;
+ * numbers of tasks that come late); `no_kind_of_work_makes_it_warn` (`birth`, `inherited_load` run
+ * there; what they give is not compared). Refused numbers (-EEXIST) have no test of their own. The
+ * rest by every scenario.
+ *
+ * Callers: call.c and irq.c (`do_fork_call`), control.c (`set_attributes`), threads.c, works.c and
+ * boot.c (`new_kthread`); the rest the tree.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 #define PID_OF_TASKS 1000000

@@ -3,10 +3,21 @@
  * Turns: does a task that joins a queue displace the one that runs, and who is next? The first
  * function is in the class's table, as what chooses a CPU is; of the second the linker leads
  * core.c's call here (build.sh), which is that of CPUs without tasks of other classes. Told are the
- * queue before, as far as all of it are tasks of the root group, and what came of it.
+ * queue before, as far as all of it are tasks of the root group, and what came of it. The rules are
+ * the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: the tree's own function decides; nothing is updated for the telling. Tried by
- * crates/cli/tests/all/kernel_diff.rs.
+ * What must stay: the tree's own function decides; nothing is updated for the telling. May change:
+ * MOST_ENTITIES, the longest queue that is told.
+ *
+ * Tests by part: `the_cores_signals_are_the_kernels` (kinds `wakeup-preempt` and `pick-task`:
+ * `turn_before`, `turn_after`, `pick_before`, `entities_of`, `entity_of`, `marks_before`,
+ * `who_runs`), `a_broken_signal_is_found` (a wrong protection and a wrong queue are seen).
+ * `skipped_of` and `last_of` only matter in older trees, which these two skip. The rest by these.
+ *
+ * Callers: boot.c (`watch_turns`); `preempt_and_tell` the tree, by its class's table; the __wrap_
+ * function core.c, by the linker.
+ *
+ * Tests: crates/cli/tests/all/kernel_diff.rs
  */
 #ifdef WPK_HAS_WAKEUP_PREEMPT
 #define PREEMPT_CALL wakeup_preempt
