@@ -5,7 +5,8 @@
 //! What must stay: one line below per method of `FairClass`, with the same arguments; fair_class.rs
 //! says what each means. May change: a line per method.
 //!
-//! Tests by part: fair.rs, eevdf.rs and groups.rs of the engine: each runs one kind or two;
+//! Tests by part: each method is one line; a wrong one fails the test that fair_class.rs names for
+//! it. fair.rs, eevdf.rs and groups.rs of the engine: each runs one kind or two;
 //! crates/cli/tests/all/kernel_diff.rs: `a_broken_signal_is_found` (`protects_vruntime`, which
 //! crates/engine/src/explain/turns.rs asks).
 //!

@@ -75,6 +75,7 @@ WP_INLINE int wp_task_hot(const struct wp_ctx *ctx, const struct wp_lb_env *bal,
 	return src->load.clock_task_ns - task->exec_start_ns < ctx->params.migration_cost_ns;
 }
 
+/* May the offered task be pulled? Whom its mask holds back is noted in `bal`. */
 WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				  const struct wp_task *task)
 {

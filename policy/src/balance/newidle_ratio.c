@@ -25,6 +25,7 @@
  * 4.2 ms that they took (docs/rules/balancing.md#newidle-rate). */
 #define WP_NEWIDLE_RATE_SHIFT 22
 
+/* What the time since the last round allows beyond the successes. */
 WP_INLINE u32 wp_newidle_rate(struct wp_lb *lb, u64 now_ns)
 {
 	u64 since_ns = wp_sub(now_ns, lb->newidle_stamp_ns);
@@ -33,6 +34,7 @@ WP_INLINE u32 wp_newidle_rate(struct wp_lb *lb, u64 now_ns)
 	return (u32)wp_min64(since_ns >> WP_NEWIDLE_RATE_SHIFT, WP_SCALE);
 }
 
+/* An attempt has ended. At 1024 the ratio is made anew, and both counts are halved. */
 WP_INLINE void wp_update_newidle_stats(const struct wp_ctx *ctx, struct wp_lb *lb, u64 now_ns,
 				       u32 success)
 {

@@ -19,11 +19,11 @@
  *
  * Tests by part: crates/scx/tests/parity/main.rs: `every_decision_is_the_same_in_all_builds`
  * (`wp_select_prev_idle`, `wp_prev_idle_decides`). No test of the native core reaches this file,
- * since that is not built with WP_LIVE.
+ * since that is not built with WP_LIVE: fixtures/wake has the whole decision that it must be like.
  *
  * Callers: `wp_select_task_rq_fair` (select.c) in the live build.
  *
- * Tests: crates/scx/tests/parity
+ * Tests: fixtures/wake
  */
 #include "wakeplace/policy.h"
 

@@ -2,11 +2,10 @@
 /*
  * Events of tasks and run queues: new, enqueue, dequeue, running, migration, tick
  * (docs/rules/signals.md#new-task, docs/rules/signals.md#attach-detach,
- * docs/rules/README.md#event-order; order of steps as in the 4.17 fair class).
+ * docs/rules/README.md#event-order; steps as in 4.17). The home owns the queue (who is next).
  *
- * The home owns the queue itself (which task is next); it reports what happened, in order.
- *
- * What must stay: the order of steps; a home reports each event once, under its queue's lock.
+ * What must stay: the order of steps; a home reports each event once, in order, under its queue's
+ * lock. May change: how a step is written.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/signals.rs: `start_values`, `piled_forks` (`wp_task_init`, `wp_task_new`,
@@ -16,12 +15,14 @@
  * `wp_remove_entity_load_avg`, `wp_forget_queue`),
  * `a_sleeper_fades_for_the_idle_time_of_its_old_cpu` (`wp_migrate_se_pelt_lag`),
  * `a_pulled_task_counts_no_more` (`wp_migrate_pulled`), `lost_idle_time` (`wp_enter_idle`,
- * `wp_exit_idle`), `histories_of_load_end_at_their_goal` (`wp_cpu_load_update*`); all/fast_path.rs:
- * `children_have_the_flips_of_their_parent` (`wp_task_fork`); all/idle_pass.rs (`wp_note_uneven`,
- * `wp_tick_end`); fixtures/signals: set-weight*.toml (`wp_reweight_*`, `wp_reweigh_queued`);
+ * `wp_exit_idle`), `histories_of_load_end_at_their_goal` (`wp_cpu_load_update_5_1`,
+ * `wp_cpu_load_update_idle_5_1`); all/classes.rs: `class_signals_fade` (`wp_blocked`,
+ * `wp_update_blocked_averages`); all/fast_path.rs: `children_have_the_flips_of_their_parent`
+ * (`wp_task_fork`); all/idle_pass.rs (`wp_note_uneven`, `wp_tick_end`); fixtures/signals:
+ * set-weight*.toml (`wp_reweight_entity`, `wp_reweight_task`, `wp_reweigh_queued`);
  * fixtures/newidle: avg-idle-*.toml (`wp_woken`); fixtures/misfit: tick-marks.toml
- * (`wp_tick_marks`); fixtures/balance_38: stale-*.toml (`wp_idle_tick`).
- * `wp_task_dead_fair`, `wp_show_rq_clock`: engine and parity.
+ * (`wp_tick_marks`); fixtures/balance_38: stale-*.toml (`wp_idle_tick`). `wp_task_dead_fair`,
+ * `wp_show_rq_clock`: engine and parity.
  *
  * Callers: `Core` (crates/policy-sys/src/core.rs) and the live scheduler (crates/scx/src/bpf).
  *
@@ -30,10 +31,9 @@
  *         reweight_entity(), account_entity_enqueue() as wp_account_enqueue(),
  *         account_entity_dequeue() as wp_account_dequeue(), init_entity_runnable_average() as
  *         wp_task_init(), post_init_entity_util_avg(), remove_entity_load_avg(),
- *         migrate_se_pelt_lag(), update_blocked_averages(),
- *         sched_balance_update_blocked_averages() as wp_update_blocked_averages(),
- *         kernel/sched/fair.c; cpu_load_update(), cpu_load_update_idle(), kernel/sched/fair.c, to
- *         5.1
+ *         migrate_se_pelt_lag(), update_blocked_averages(), sched_balance_update_blocked_averages()
+ *         as wp_update_blocked_averages(), kernel/sched/fair.c; cpu_load_update(),
+ *         cpu_load_update_idle(), kernel/sched/fair.c, to 5.1
  * Tests: fixtures/signals, fixtures/misfit, all/signals.rs, all/kernel_truth.rs
  */
 #include "wakeplace/policy.h"
@@ -408,6 +408,7 @@ WP_INLINE void wp_remove_entity_load_avg(struct wp_ctx *ctx, struct wp_task *tas
 	}
 }
 
+/* No queue counts the task until it is attached again; `cpu` is where it will wake. */
 WP_INLINE void wp_forget_queue(struct wp_task *task, u32 cpu)
 {
 	task->avg.last_update_ns = 0;

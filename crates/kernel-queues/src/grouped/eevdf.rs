@@ -11,8 +11,9 @@
 //! `who_yields_does_so_in_its_own_queue` (`yields`), `shares_follow_the_load_over_cpus`
 //! (`set_group_weight`, `reweight`), `a_high_resolution_tick_ends_turns_of_groups` (`tick`,
 //! `rest_of_slice_ns`); crates/engine/tests/behaviour/bandwidth.rs (`throttle`, `unthrottle`,
-//! `left`, `leave`); invariants.rs: `random_groups_obey_the_rules` (`check` at each step: `remove`,
-//! `settle`, `drop_sleepers`, `drop_delayed`, `requeue`, `put_back_from`, `keeps`, `follow_slice`).
+//! `left`, `leave`); invariants.rs: `random_groups_obey_the_rules` (`check` as a run ends:
+//! `remove`, `settle`, `drop_sleepers`, `drop_delayed`, `requeue`, `put_back_from`, `keeps`,
+//! `follow_slice`).
 //!
 //! Callers: `GroupedEevdf` (grouped/eevdf_class.rs).
 //!
