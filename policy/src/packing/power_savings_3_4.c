@@ -8,8 +8,9 @@
  * for those eras alone.
  *
  * Tests by part: crates/engine/tests/behaviour/sched_mc.rs: `a_quad_consolidates`
- * (`wp_check_power_save_busiest_group_3_4`, `wp_update_sd_power_savings_stats_3_4`). all/sched_mc.rs
- * of policy-sys tries the domains that it needs; no test there asserts what is chosen here.
+ * (`wp_check_power_save_busiest_group_3_4`, `wp_update_sd_power_savings_stats_3_4`).
+ * all/sched_mc.rs of policy-sys tries the domains that it needs; none of its tests asserts what is
+ * chosen.
  *
  * Callers: `wp_find_busiest_3_12` (busiest_3_12.c).
  *
