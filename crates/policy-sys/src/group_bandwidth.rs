@@ -6,10 +6,11 @@
 //! alone: who is throttled is the core's to say.
 //!
 //! Tests by part: `a_running_cpu_takes_slices` (`set_group_bandwidth`, `account_runtime`,
-//! `check_runtime`, `period_timer`, `group_period_end`, `distribute`, `unthrottle`),
-//! `slack_goes_to_throttled_cpus` (`return_runtime`, `slack_timer`),
-//! `a_throttled_group_keeps_its_averages` (`throttle_down`, `unthrottle_up`, `throttle_entity`,
-//! `unthrottle_entity`), `nothing_is_pulled_to_where_its_group_is_throttled` (`may_pull`),
+//! `check_runtime`, `period_timer`, `group_period_end`, `distribute`, `unthrottle`, and with
+//! `the_timer_of_an_idle_group_stops` `restart`), `slack_goes_to_throttled_cpus` (`return_runtime`,
+//! `slack_timer`, `slack`), `a_throttled_group_keeps_its_averages` (`throttle_down`,
+//! `unthrottle_up`, `throttle_entity`, `unthrottle_entity`),
+//! `nothing_is_pulled_to_where_its_group_is_throttled` (`may_pull`),
 //! `hints_are_kept_within_those_around` (`set_group_uclamp`, `restrict_uclamp`). `record_throttle`,
 //! `release_runtime`, `throttled_hierarchy` and `has_bandwidth` are run by
 //! crates/engine/tests/behaviour/bandwidth.rs and hotplug.rs.

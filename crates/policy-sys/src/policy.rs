@@ -7,12 +7,14 @@
 //!
 //! Tests by part: `names_turn_features_on_and_off` (`parse`, `split`, `split_removals`, `take_own`,
 //! `choose`, `sets`, `set`, `name`, `find_version`), `wrong_names_offer_the_nearest` (`find_era`,
-//! `find_feature`, `hint`), `a_name_may_have_settings_of_its_own`, `parameters_check_key_and_range`
-//! (`check`, `has_key`, `parameter`), `names_of_the_kernel_lead_to_parameters`,
-//! `other_names_offer_the_right_one_before_the_list` below; policy_matrix.rs:
-//! `names_go_before_the_mode`, `a_mode_changes_live` (`change`); crates/cli/tests/all/eras.rs (eras
-//! as users see them: `era_of`, `successors`); short_names.rs (`catalogue`, `features`), mode.rs
-//! (`overrides`), asym_switches.rs (`patches`); crates/cli/tests/all/kernel.rs (`of_tree`, `tree`).
+//! `find_feature`, `hint`), `a_name_may_have_settings_of_its_own` (`feature_of_key`),
+//! `parameters_check_key_and_range` (`check`, `has_key`, `parameter`),
+//! `names_of_the_kernel_lead_to_parameters`, `other_names_offer_the_right_one_before_the_list`
+//! (`feature_in_name`) below; policy_matrix.rs: `names_go_before_the_mode`, `a_mode_changes_live`
+//! (`change`); crates/cli/tests/all/eras.rs (eras as users see them: `era_of`, `successors`);
+//! short_names.rs (`catalogue`, `features`), mode.rs (`overrides`), asym_switches.rs (`patches`);
+//! crates/cli/tests/all/kernel.rs (`of_tree`, `tree`); crates/study/src/comparison/cautions.rs:
+//! `the_hardwares_choice_is_told` (`leaves_clocks`).
 //!
 //! Callers: the command line, the Python module, studies and the live scheduler: all names come
 //! through `Policy::parse`.

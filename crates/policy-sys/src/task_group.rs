@@ -7,10 +7,10 @@
 //! Tests by part: task_groups.rs (`add_group`, `enqueue`, `enqueue_woken`, `enqueue_moved`,
 //! `task_exit`, `update_blocked`, `weighed`, `prepare_grouped`), fixtures of task-group
 //! (`tg_weight`, `h_load`), nested_groups.rs and group_weights.rs (`add_group_in`, `nest_group`,
-//! `path`), group_accesses.rs (`take_group_accesses`), forms_by_era.rs (`enqueue_new`),
-//! forms_by_era.rs and classes.rs (`enqueue_io`), fixtures of balance_38 (`idle_tick`).
-//! `enqueue_throttled` is run by crates/engine/tests/behaviour/bandwidth.rs; `group_parent` and
-//! `groups_around` likewise.
+//! `path`, `path_read`, `group_queue`), group_accesses.rs (`take_group_accesses`), forms_by_era.rs
+//! (`enqueue_new`), forms_by_era.rs and classes.rs (`enqueue_io`), fixtures of balance_38
+//! (`idle_tick`). `enqueue_throttled` is run by crates/engine/tests/behaviour/bandwidth.rs;
+//! `group_parent` and `groups_around` likewise.
 //!
 //! Callers: the engine's events of tasks; a task without a group takes the plain entry point here,
 //! too.
