@@ -7,12 +7,12 @@
  * relies; another WPK_ABI is refused; the host's time begins after BOOT_NS of idling. May change: a
  * step of the boot that a new tree needs.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. all of it by each scenario, as each
- * boots (`host_start` of host.c); `a_kernel_of_the_archive_boots` (`wpk_boot`, `wpk_release`,
- * `view_init`: all CPUs idle, no WARN), `the_boot_is_forgotten` (`idle_before`, `wake_one_each`,
- * `next_of_all`), `energy_aware_placement_is_the_kernels_own` (`keep_machine`, `copy_of`). What
- * `wpk_boot` refuses is tried on a made-up object only (crates/kernel-tree/src/kernel/tests.rs).
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) all of
+ * it by each scenario, as each boots (`host_start` of host.c); `a_kernel_of_the_archive_boots`
+ * (`wpk_boot`, `wpk_release`, `view_init`: all CPUs idle, no WARN), `the_boot_is_forgotten`
+ * (`idle_before`, `wake_one_each`, `next_of_all`), `energy_aware_placement_is_the_kernels_own`
+ * (`keep_machine`, `copy_of`). What `wpk_boot` refuses is tried on a made-up object only
+ * (crates/kernel-tree/src/kernel/tests.rs).
  *
  * Callers: crates/kernel-tree/src/kernel/entries.rs the wpk_ functions; the rest is here.
  *

@@ -6,11 +6,10 @@
  * What must stay: numbers of calls are wakeplace.h's; answers are the kernel's own, negative ones
  * errno. May change: a call more, with its number in wakeplace.h and crates/kernel-abi/src/call.rs.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. `periodic` (`do_call`,
- * `go_to_sleep`: `next_step` of host.c), `storm` (`set_affinity`, `mask_of`, `common_call`);
- * `no_kind_of_work_makes_it_warn` (`wake_task`, with `sync`), `waits_for_devices_move_frequencies`
- * (`go_to_sleep` with a device).
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `periodic` (`do_call`, `go_to_sleep`: `next_step` of host.c), `storm` (`set_affinity`, `mask_of`,
+ * `common_call`); `no_kind_of_work_makes_it_warn` (`wake_task`, with `sync`),
+ * `waits_for_devices_move_frequencies` (`go_to_sleep` with a device).
  *
  * Callers: irq.c (`do_call`), control.c (`common_call`), partition.c (`mask_of`).
  *

@@ -7,12 +7,12 @@
  * 0 or WPK_NONE. May change: the spelling of a field that a version names otherwise (`#ifdef
  * WPK_HAS_`).
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. kernel_diff.rs:
- * `the_core_decides_as_the_kernel` (the core answers from these fields: `choice_of`, `groups_of`,
- * `cache_of`, `party_of`, `h_load_of`, `number_of_wakee`, `task_estimate`);
- * `a_decision_is_explained_by_the_trees_own_figures` (`tell_choices`, `idle_state_of`, capacities).
- * `pressure_of` is 0 there, so no test compares it. The rest is read by `choice_of`.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * kernel_diff.rs: `the_core_decides_as_the_kernel` (the core answers from these fields:
+ * `choice_of`, `groups_of`, `cache_of`, `party_of`, `h_load_of`, `number_of_wakee`,
+ * `task_estimate`); `a_decision_is_explained_by_the_trees_own_figures` (`tell_choices`,
+ * `idle_state_of`, capacities). `pressure_of` is 0 there, so no test compares it. The rest is read
+ * by `choice_of`.
  *
  * Callers: decision.c; state.c, signals.c and governor.c some estimates and counts.
  *

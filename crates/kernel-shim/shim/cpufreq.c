@@ -7,10 +7,9 @@
  * governor wants the host hears (`host->frequency`). May change: how a limit is asked for, if the
  * governor sees the same.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. scenarios without `SLOW`
- * (`driver_fast_switch`), with it (`driver_target_index`), `storm` (`frequency_limit`, `heat`);
- * `waits_for_devices_move_frequencies` (`report`, `driver_policy`),
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * scenarios without `SLOW` (`driver_fast_switch`), with it (`driver_target_index`), `storm`
+ * (`frequency_limit`, `heat`); `waits_for_devices_move_frequencies` (`report`, `driver_policy`),
  * `a_governor_that_comes_first_repeats_no_call` (`driver_target_index`),
  * `no_kind_of_work_makes_it_warn` (`frequency_limit` by model.freq_cap). What the kernel makes of a
  * limit or of heat is not compared. The x86 half of `report` only runs with `cargo xtask

@@ -7,9 +7,8 @@
  * What must stay: names are the kernel's. A file of another kind than those below cannot be
  * written. May change: a kind of file more.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. `storm` (`debugfs_store` of
- * features and numbers; domains that are rebuilt: `forget`, `below`);
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `storm` (`debugfs_store` of features and numbers; domains that are rebuilt: `forget`, `below`);
  * `a_comparison_does_not_depend_on_threads` (features are taken: `write_fops`, `at_path`),
  * `what_it_does_not_take_is_refused` (no such file). `debugfs_show` has no test of its own: nobody
  * but PARAMETERS of tests/drive.c reads a number. The rest by all of these.

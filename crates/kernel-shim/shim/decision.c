@@ -7,9 +7,8 @@
  * What must stay: the tree's own function chooses; what is told beside is read around that and
  * changes nothing. Fields are wakeplace.h's. May change: what is told with `view.detail` only.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. kernel_diff.rs:
- * `the_core_decides_as_the_kernel` (`describe`, `describe_more`, `describe_task`);
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * kernel_diff.rs: `the_core_decides_as_the_kernel` (`describe`, `describe_more`, `describe_task`);
  * `a_decision_is_explained_by_the_trees_own_figures` (`tell_energies`, `energy_of`, `roomiest`,
  * `util_of`), `the_boot_is_forgotten` (a fork is told as one); every scenario (`select_and_tell`:
  * answers are in its hash).

@@ -6,12 +6,11 @@
  * What must stay: what is registered here is what parameters can name. May change: what of the
  * driver core a new tree asks for.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario boots with it
- * (`devices_init`, `wp_kobject_init_and_add`), `storm` (governors change: `kobject_put`,
- * `kobjects_store`); `waits_for_devices_move_frequencies` (`kobjects_store`, `attribute_of`:
- * rate_limit_us), `what_it_does_not_take_is_refused` (no such attribute). `kobjects_show` has no
- * test of its own. The rest by every boot.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario boots with it (`devices_init`, `wp_kobject_init_and_add`), `storm` (governors change:
+ * `kobject_put`, `kobjects_store`); `waits_for_devices_move_frequencies` (`kobjects_store`,
+ * `attribute_of`: rate_limit_us), `what_it_does_not_take_is_refused` (no such attribute).
+ * `kobjects_show` has no test of its own. The rest by every boot.
  *
  * Callers: boot.c (`devices_init`), parameters.c and cpufreq.c (`kobjects_store`); the rest the
  * tree's drivers.

@@ -6,8 +6,7 @@
  * What must stay: powers are uW of the platform's table; what the kernel makes of them is its own.
  * May change: how a version is given its arguments.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
  * `energy_aware_placement_is_the_kernels_own` (`register_energy`, `power_at`: tasks go to little
  * CPUs), `a_decision_is_explained_by_the_trees_own_figures` (both domains have energies). With
  * trees of 5.10 to 6.18 (nightly): `power_at_before` (the first of these) and `rebuild_energy`

@@ -6,11 +6,10 @@
  * What must stay: a fault ends the run with words for the user, never the program; kinds are
  * wakeplace.h's. May change: the words.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. `cargo xtask kernel-shim`
- * (xtask/src/trees/shim.rs) breaks a tree: `wp_missing` and `wp_fault` by their words, `wpk_die` by
- * the exit code. `panic`, the end by `wpsim_lock_wait`, `wpk_backtrace` and `wpk_in_guard` have no
- * test of their own: tests/drive.c only prints stacks.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) `cargo
+ * xtask kernel-shim` (xtask/src/trees/shim.rs) breaks a tree: `wp_missing` and `wp_fault` by their
+ * words, `wpk_die` by the exit code. `panic`, the end by `wpsim_lock_wait`, `wpk_backtrace` and
+ * `wpk_in_guard` have no test of their own: tests/drive.c only prints stacks.
  *
  * Callers: all files here (`wp_fault`); crates/kernel-run/src/faults.rs from signal handlers
  * (`wpk_die`, `wpk_backtrace`, `wpk_in_guard`); stubs of build.sh (`wp_missing`).

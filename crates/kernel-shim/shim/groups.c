@@ -7,11 +7,10 @@
  * What must stay: numbers of groups are given in order from 0, the root; files are the controller's
  * own. May change: what of kernel/cgroup a new controller asks for.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. `groups` (`group_create`,
- * `group_set`, `join_group` of task.c; shares are printed, nobody compares them), `storm`
- * (`move_call`, `group_remove`, `file_in`, `cgroup_parse_float`, iterators). What `group_remove`
- * refuses is not compared. The rest by every boot and by `storm`.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `groups` (`group_create`, `group_set`, `join_group` of task.c; shares are printed, nobody
+ * compares them), `storm` (`move_call`, `group_remove`, `file_in`, `cgroup_parse_float`,
+ * iterators). What `group_remove` refuses is not compared. The rest by every boot and by `storm`.
  *
  * Callers: control.c (`group_call`), call.c (`move_call`), task.c (`css_set_of`), boot.c
  * (`groups_init`); the rest the tree's controller. The engine's orders:

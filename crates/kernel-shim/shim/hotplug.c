@@ -6,11 +6,10 @@
  * What must stay: kernel/cpu.c decides the steps; a CPU that left says WPK_OFFLINE to the host. May
  * change: what a new tree asks of an architecture.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario boots with it
- * (`fork_idle`, `__cpu_up`, `secondary`), `storm` (`hotplug`, `__cpu_disable`, `__cpu_die`,
- * `arch_cpu_idle_dead`), `probes` (a device of a CPU that is gone); `no_kind_of_work_makes_it_warn`
- * (CPUs off and on, CPU 0 too).
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario boots with it (`fork_idle`, `__cpu_up`, `secondary`), `storm` (`hotplug`,
+ * `__cpu_disable`, `__cpu_die`, `arch_cpu_idle_dead`), `probes` (a device of a CPU that is gone);
+ * `no_kind_of_work_makes_it_warn` (CPUs off and on, CPU 0 too).
  *
  * Callers: control.c (`hotplug`); the rest the tree's kernel/cpu.c.
  *

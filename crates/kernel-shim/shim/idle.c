@@ -6,11 +6,11 @@
  * What must stay: which state is the governor's choice; times of states are the platform's, ns. May
  * change: how many tables of states there may be.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario (`enter_state`,
- * `wait_in`, `cpuidle_up`), `IDLE_GOVERNOR=teo periodic` (`cpuidle_before`), `storm`
- * (`idle_governor`); `a_decision_is_explained_by_the_trees_own_figures` (states of idle CPUs),
- * `no_kind_of_work_makes_it_warn` (`arch_cpu_idle`: model.cpuidle=none). The rest by every boot.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`enter_state`, `wait_in`, `cpuidle_up`), `IDLE_GOVERNOR=teo periodic`
+ * (`cpuidle_before`), `storm` (`idle_governor`); `a_decision_is_explained_by_the_trees_own_figures`
+ * (states of idle CPUs), `no_kind_of_work_makes_it_warn` (`arch_cpu_idle`: model.cpuidle=none). The
+ * rest by every boot.
  *
  * Callers: boot.c (`cpuidle_before`, `cpuidle_up`), parameters.c (`idle_governor`); the rest the
  * tree's idle loop.

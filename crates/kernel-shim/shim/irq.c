@@ -8,14 +8,13 @@
  * What must stay: an interrupt is taken once, in the order device, timer, call, reschedule; what
  * arrives on another CPU is the host's to deliver. May change: how what has arrived is kept.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. `probes` (`wpk_spawn` where
- * interrupts are off: `add_spawns`, `make`; `wpk_device` of a CPU that is gone: `pass_on`,
- * `keep_tasks`; late errors of `user_loop`, with SLOW=1), `storm` (`wpk_device`, `device_handler`),
- * `SLOW=1` ones (`kernel_work`), every one (`wpk_interrupt`, `wpk_call`, `wpk_continue`,
- * `take_arrived`, `one_interrupt`, `wpsim_take_irq`, `exit_to_user`, `send`);
- * `a_governor_that_comes_first_repeats_no_call` (the visit that `user_loop` compares). The rest by
- * all of these.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `probes` (`wpk_spawn` where interrupts are off: `add_spawns`, `make`; `wpk_device` of a CPU that
+ * is gone: `pass_on`, `keep_tasks`; late errors of `user_loop`, with SLOW=1), `storm`
+ * (`wpk_device`, `device_handler`), `SLOW=1` ones (`kernel_work`), every one (`wpk_interrupt`,
+ * `wpk_call`, `wpk_continue`, `take_arrived`, `one_interrupt`, `wpsim_take_irq`, `exit_to_user`,
+ * `send`); `a_governor_that_comes_first_repeats_no_call` (the visit that `user_loop` compares). The
+ * rest by all of these.
  *
  * Callers: crates/kernel-tree/src/kernel/entries.rs the wpk_ functions; the arch_ functions the
  * tree; switch.c `handle_request`, hotplug.c `pass_on`, control.c `wpk_interrupt` and

@@ -6,10 +6,9 @@
  * What must stay: all that a call points to is copied, as far as the kernel may ask for it later.
  * May change: sizes of the copies, upwards.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. `probes` (its `make` writes over
- * name, attributes and call as soon as the entry is over: `keep_call`), `storm` (masks, values).
- * -E2BIG has no test of its own.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `probes` (its `make` writes over name, attributes and call as soon as the entry is over:
+ * `keep_call`), `storm` (masks, values). -E2BIG has no test of its own.
  *
  * Callers: control.c, irq.c (`wpk_spawn`).
  *

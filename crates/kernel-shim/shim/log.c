@@ -6,10 +6,10 @@
  * What must stay: levels are printk's; lines go to the host as they come. A WARN is an outcome of
  * the run. May change: the longest line.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario must end with
- * `warnings 0` and say nothing else, which `warned` would break. That a WARN ends a run with exit
- * code 1 is what `no_kind_of_work_makes_it_warn` relies on; no test makes a tree warn.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario must end with `warnings 0` and say nothing else, which `warned` would break. That a WARN
+ * ends a run with exit code 1 is what `no_kind_of_work_makes_it_warn` relies on; no test makes a
+ * tree warn.
  *
  * Callers: the tree, by printk() and WARN().
  *

@@ -6,11 +6,10 @@
  * What must stay: blocks are zeroed; addresses may differ from run to run and decide nothing.
  * Random numbers are of the machine's seed. May change: how places are found again.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario (`wp_alloc`,
- * `percpu_init`, `memory_init`), again with GUARD=1 and sanitizers (an access behind a block ends
- * it), `storm` (domains are rebuilt: `wp_percpu_alloc`, `wp_percpu_free`); two runs of each must
- * not differ (`seed_random`, `wp_random`).
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`wp_alloc`, `percpu_init`, `memory_init`), again with GUARD=1 and sanitizers (an access
+ * behind a block ends it), `storm` (domains are rebuilt: `wp_percpu_alloc`, `wp_percpu_free`); two
+ * runs of each must not differ (`seed_random`, `wp_random`).
  *
  * Callers: boot.c the beginnings; stub.c the tree's many names of `wp_alloc` and `wp_free`.
  *

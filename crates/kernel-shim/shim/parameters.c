@@ -15,8 +15,7 @@
  * What must stay: the order of looking up, and that an unknown name is an error. May change: a name
  * of our own more, before those of the kernel.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
  * `a_comparison_does_not_depend_on_threads` (`set_features`), `waits_for_devices_move_frequencies`
  * (`set_parameter`: rate_limit_us), `what_it_does_not_take_is_refused` (sched_energy_aware is
  * taken, an unknown name is ENOENT); `storm` (its list `settings`). Of `wpk_get` the engine asks

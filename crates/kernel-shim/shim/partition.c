@@ -5,10 +5,9 @@
  *
  * What must stay: domains are built by the tree's own code. May change: how many parts there are.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. `storm` (`change_machine`:
- * `partition`, `build_partition`, and `repartition` when a CPU comes or goes). Which domains come
- * of it is not compared.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `storm` (`change_machine`: `partition`, `build_partition`, and `repartition` when a CPU comes or
+ * goes). Which domains come of it is not compared.
  *
  * Callers: control.c (`partition`), hotplug.c (`repartition`).
  *

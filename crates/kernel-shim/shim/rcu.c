@@ -7,11 +7,10 @@
  * What must stay: callbacks run in the order in which they were queued, and never below a reader.
  * May change: the numbers of `wp_note_switch`, if no scenario hangs.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario (`call_rcu`,
- * `run_callbacks`, `rcu_settle`: their count is in the report that two runs must share), `storm`
- * (`rcu_barrier`: groups go; `wp_note_switch`: hotplug beside throttled groups). Which callback
- * comes first has no test of its own. The rest answers the same always.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`call_rcu`, `run_callbacks`, `rcu_settle`: their count is in the report that two runs
+ * must share), `storm` (`rcu_barrier`: groups go; `wp_note_switch`: hotplug beside throttled
+ * groups). Which callback comes first has no test of its own. The rest answers the same always.
  *
  * Callers: the tree; idle.c and irq.c (`rcu_settle`) before a CPU goes to the host.
  *

@@ -6,8 +6,7 @@
  * What must stay: it only reads; fields are wakeplace.h's. May change: a field more, with
  * crates/kernel-abi/src/abi.rs.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
  * crates/kernel-tree/tests/all/real_tree.rs: `a_kernel_of_the_archive_boots` (`wpk_cpu_state`:
  * capacities); `probes` (`wpk_task_state`: a task that was woken is awake). `wpk_is_awake` and
  * `wpk_task_cpu` by every run with a kernel: a wrong answer wakes nobody. The rest is read by

@@ -8,10 +8,10 @@
  * What must stay: symbols that only have to be there do nothing; one that matters belongs
  * elsewhere. May change: a name that a new tree asks for and that has nothing to do here.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario links and runs with
- * it: a name that lacks is named by build.sh (exit code 5) or by `wp_missing` when it is called;
- * `memcpy`, `memmove`, `memset` and the allocations once more with sanitizers and GUARD=1.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario links and runs with it: a name that lacks is named by build.sh (exit code 5) or by
+ * `wp_missing` when it is called; `memcpy`, `memmove`, `memset` and the allocations once more with
+ * sanitizers and GUARD=1.
  *
  * Callers: the tree.
  *

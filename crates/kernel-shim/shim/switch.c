@@ -9,10 +9,9 @@
  * written before the host goes on. May change: which registers are saved, with FRAME_ numbers and
  * both architectures.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario (`wp_swap`,
- * `wp_first`, `wp_begin`, `give_stack`, `enter`, `to_host`, `wpsim_switch_to`, `set_running`,
- * `changed`), on arm64 by emulation with the results of x86-64 (`on_arm64` of
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`wp_swap`, `wp_first`, `wp_begin`, `give_stack`, `enter`, `to_host`, `wpsim_switch_to`,
+ * `set_running`, `changed`), on arm64 by emulation with the results of x86-64 (`on_arm64` of
  * xtask/src/trees/shim.rs); `storm` (`take_stack`, `wpsim_relax`). The end by `wpsim_relax` has no
  * test of its own. `set_cpu` by all, `wp_leave_for_good` by each fault.
  *

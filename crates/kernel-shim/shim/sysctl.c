@@ -6,13 +6,12 @@
  * What must stay: names are the kernel's, without `kernel.`; limits are those of the tables. May
  * change: a row of `plain` or of limits.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. `what_it_does_not_take_is_refused`
- * (sched_energy_aware=0 is taken: `keep_table`, `sysctl_call`, `one_number`; an unknown name is
- * not); `storm` (sched_ rows of `settings`; what is refused is no finding). With trees of 5.10 to
- * 6.18 (nightly): `plain_set`, by the same test. Bounds of `one_number` and `plain_get` have no
- * test of their own. The three wp_register_ ones stand for names of one function in different
- * trees.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `what_it_does_not_take_is_refused` (sched_energy_aware=0 is taken: `keep_table`, `sysctl_call`,
+ * `one_number`; an unknown name is not); `storm` (sched_ rows of `settings`; what is refused is no
+ * finding). With trees of 5.10 to 6.18 (nightly): `plain_set`, by the same test. Bounds of
+ * `one_number` and `plain_get` have no test of their own. The three wp_register_ ones stand for
+ * names of one function in different trees.
  *
  * Callers: parameters.c; boot.c (`sysctl_limits`); the tree registers tables.
  *

@@ -7,13 +7,12 @@
  * freed after its last switch. May change: what a task must not share with its creator
  * (`own_parts`), as trees grow fields.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario (`do_fork_call`,
- * `fork_from`, `new_task`, `keep_task`, `join_group`, `new_kthread`), `storm` (`set_attributes`,
- * `do_exit`, `bury`, the end of tasks), `probes` (`fork_wrongly`: a wrong priority is -EINVAL;
- * numbers of tasks that come late); `no_kind_of_work_makes_it_warn` (`birth`, `inherited_load` run
- * there; what they give is not compared). Refused numbers (-EEXIST) have no test of their own. The
- * rest by every scenario.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`do_fork_call`, `fork_from`, `new_task`, `keep_task`, `join_group`, `new_kthread`),
+ * `storm` (`set_attributes`, `do_exit`, `bury`, the end of tasks), `probes` (`fork_wrongly`: a
+ * wrong priority is -EINVAL; numbers of tasks that come late); `no_kind_of_work_makes_it_warn`
+ * (`birth`, `inherited_load` run there; what they give is not compared). Refused numbers (-EEXIST)
+ * have no test of their own. The rest by every scenario.
  *
  * Callers: call.c and irq.c (`do_fork_call`), control.c (`set_attributes`), threads.c, works.c and
  * boot.c (`new_kthread`); the rest the tree.

@@ -3,12 +3,13 @@
  * Kernel threads: kernel/kthread.c and kernel/smpboot.c are the tree's own, this is what they stand
  * on. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: names of threads, which reports show. May change: nothing that reports show.
+ * What must stay: names of threads are the tree's own. May change: how a name is found; nothing but
+ * a test asks for one now.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario boots with it
- * (`kernel_thread`, `start_thread_of`, `wp_set_task_comm`). `wpk_kthread_name` has no test of its
- * own: that in crates/kernel-tree/src/kernel/tests.rs asks a made-up object.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario boots with it (`kernel_thread`, `start_thread_of`, `wp_set_task_comm`).
+ * `wpk_kthread_name` has no test of its own: that in crates/kernel-tree/src/kernel/tests.rs asks a
+ * made-up object.
  *
  * Callers: the tree's kernel/kthread.c; crates/kernel-tree/src/kernel/entries.rs
  * (`wpk_kthread_name`).

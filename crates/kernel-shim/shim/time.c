@@ -7,10 +7,9 @@
  * What must stay: all clocks are one, in ns; the host's time is that less what passed before. May
  * change: BOOT_NS, as long as the boot is forgotten.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario (`clock_ns`,
- * `clock_next`, `clock_fires`, `next_event`), `cargo xtask kernel-shim` with a clock that is lost
- * and with a run queue whose clock stands (watch.c names both; `host_time`);
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`clock_ns`, `clock_next`, `clock_fires`, `next_event`), `cargo xtask kernel-shim` with
+ * a clock that is lost and with a run queue whose clock stands (watch.c names both; `host_time`);
  * `energy_aware_placement_is_the_kernels_own` (`kernel_time`: ten tasks of 16 ms must wake 12 000
  * times in 20 s), `the_boot_is_forgotten` (BOOT_NS). The other clocks are `clock_ns`, the rest by
  * every scenario.

@@ -6,8 +6,7 @@
  * What must stay: levels and distances are the platform's; domains are built by the tree of them.
  * May change: a level that a new tree has.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
  * crates/kernel-tree/tests/all/real_tree.rs: `a_kernel_of_the_archive_boots` (`topology_init`:
  * capacities); `big` and `MACHINE=x86 storm` (`siblings_init` with threads, `nodes_init`,
  * `wpsim_node_distance`). Which domains come of it is not compared with a real machine here. The

@@ -7,12 +7,12 @@
  * What must stay: works are done in the order in which they were queued. May change: how many
  * threads do the works, if their order is kept.
  *
- * Tests by part: scenarios of crates/kernel-shim/tests run twice each (a WARN, a fault or two
- * results that differ fail); other tests are in kernel_runs.rs. every scenario (`queue_work_on`,
- * `run_work`, `worker_loop`: their count is in the report that two runs must share), `storm`
- * (`on_cpu`, when CPUs go); `energy_aware_placement_is_the_kernels_own` (schedutil has the domains
- * rebuilt by a work). `there`, `cancel_work_sync`, `cancel_delayed_work_sync` and the order of
- * works have no test of their own. What is not named here runs as the tree asks for it.
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`queue_work_on`, `run_work`, `worker_loop`: their count is in the report that two runs
+ * must share), `storm` (`on_cpu`, when CPUs go); `energy_aware_placement_is_the_kernels_own`
+ * (schedutil has the domains rebuilt by a work). `there`, `cancel_work_sync`,
+ * `cancel_delayed_work_sync` and the order of works have no test of their own. What is not named
+ * here runs as the tree asks for it.
  *
  * Callers: boot.c (`works_up`); the rest the tree.
  *
