@@ -33,31 +33,37 @@ WP_WEAK(void, timers_init, (void));
 WP_WEAK(void, init_timers, (void));
 WP_WEAK(void, sched_clock_init, (void));
 
+/* The host asks these five before it boots: of which interface is the object? */
 wpk_u32 wpk_abi(void)
 {
 	return WPK_ABI;
 }
 
+/* Ticks a second. */
 wpk_u32 wpk_hz(void)
 {
 	return HZ;
 }
 
+/* As many CPUs as the configuration has room for. */
 wpk_u32 wpk_max_cpus(void)
 {
 	return NR_CPUS;
 }
 
+/* As uname says it. */
 const char *wpk_release(void)
 {
 	return UTS_RELEASE;
 }
 
+/* What both see; filled in by view_init(). */
 struct wpk_view *wpk_view(void)
 {
 	return &view;
 }
 
+/* The host's words are gone when wpk_boot() comes back. */
 static void *copy_of(const void *from, size_t size)
 {
 	void *to = wp_alloc(size ? size : 1, 64);
@@ -67,6 +73,7 @@ static void *copy_of(const void *from, size_t size)
 	return to;
 }
 
+/* The whole machine, with all that it points to. */
 static void keep_machine(const struct wpk_machine *m)
 {
 	unsigned int i;
@@ -89,6 +96,7 @@ static void keep_machine(const struct wpk_machine *m)
 		distances = copy_of(m->distances, nr_nodes * nr_nodes * sizeof(*distances));
 }
 
+/* All CPUs as they are before they come up. */
 static void view_init(u64 now)
 {
 	unsigned int cpu;
@@ -140,6 +148,7 @@ static void boot_early(void)
 	init_idle_preempt_count(current, 0);
 }
 
+/* As do_initcalls(), from one level of them to another. */
 static void run_initcalls(initcall_entry_t *from, initcall_entry_t *to)
 {
 	for (; from < to; from++)
@@ -167,6 +176,7 @@ static void kernel_init(void *arg)
 	control_loop();
 }
 
+/* The first thing that runs on the first stack: CPU 0, which then idles. */
 static void boot_cpu(void *arg)
 {
 	wpsim_irq_flags = ARCH_IRQ_DISABLED;
@@ -188,6 +198,7 @@ static u64 next_of_all(u64 until)
 	return until;
 }
 
+/* A handler of CPU 0's device: idle_before() has its wake-ups done by it. */
 static void wake_one_each(void)
 {
 	unsigned int cpu;
@@ -228,6 +239,7 @@ static int idle_before(void)
 	return 0;
 }
 
+/* The host: all CPUs are up and idle then. -EINVAL: another interface, or too many CPUs. */
 wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
 {
 	int error;

@@ -24,6 +24,7 @@ static struct device bus_root;
 struct bus_type cpu_subsys = { .name = "cpu", .dev_name = "cpu", .dev_root = &bus_root };
 #else
 __typeof__(cpu_subsys) cpu_subsys = { .name = "cpu", .dev_name = "cpu" };
+/* The tree's later name for `dev_root`. */
 struct device *bus_get_dev_root(const struct bus_type *bus)
 {
 	return &bus_root;
@@ -49,6 +50,7 @@ static void devices_init(void)
 	}
 }
 
+/* NULL: there is no such CPU. */
 struct device *get_cpu_device(unsigned int cpu)
 {
 	return cpu < nr_cpus ? &cpu_devices[cpu] : NULL;
@@ -64,6 +66,7 @@ int subsys_interface_register(struct subsys_interface *sif)
 	return 0;
 }
 
+/* Nothing is taken off: drivers stay until the run is over. */
 void subsys_interface_unregister(struct subsys_interface *sif)
 {
 }
@@ -102,6 +105,7 @@ int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
 	return 0;
 }
 
+/* The object has one holder more. */
 struct kobject *kobject_get(struct kobject *kobj)
 {
 	if (kobj)
@@ -128,6 +132,7 @@ void kobject_put(struct kobject *kobj)
 		kobj->ktype->release(kobj);
 }
 
+/* A folder: nothing but its name. */
 struct kobject *kobject_create_and_add(const char *name, struct kobject *parent)
 {
 	struct kobject *kobj = wp_alloc(sizeof(*kobj), 8);

@@ -26,6 +26,7 @@ static hook_fn **hook_of_tree;
 static struct wpk_demand *demands;
 static int (*start_of_tree)(struct cpufreq_policy *policy);
 
+/* What schedutil keeps of a CPU; NULL: it does not run there. */
 static struct sugov_cpu *sugov_of(unsigned int cpu)
 {
 	struct update_util_data *data = rcu_dereference_raw(per_cpu(cpufreq_update_util_data, cpu));
@@ -33,6 +34,7 @@ static struct sugov_cpu *sugov_of(unsigned int cpu)
 	return data ? container_of(data, struct sugov_cpu, update_util) : NULL;
 }
 
+/* What it keeps of a domain. */
 static struct wpk_governor governor_of(const struct sugov_policy *sg)
 {
 	return (struct wpk_governor){
@@ -48,6 +50,7 @@ static struct wpk_governor governor_of(const struct sugov_policy *sg)
 	};
 }
 
+/* Hints of the queue; where none are used those that hold back nothing. */
 static void demand_hints(struct wpk_demand *d, struct rq *rq)
 {
 	d->uclamp_max = SCHED_CAPACITY_SCALE;
@@ -61,6 +64,7 @@ static void demand_hints(struct wpk_demand *d, struct rq *rq)
 #endif
 }
 
+/* A CPU's load as schedutil will read it, and its own notes of the CPU. */
 static void demand_of(struct wpk_demand *d, unsigned int cpu)
 {
 	const struct sugov_cpu *sg = sugov_of(cpu);
@@ -89,6 +93,7 @@ static void demand_of(struct wpk_demand *d, unsigned int cpu)
 	d->saved_idle_calls = sg->saved_idle_calls;
 }
 
+/* Of the domain and all its CPUs, before the tree decides. */
 static void request_before(struct wpk_request *r, const struct sugov_policy *sg)
 {
 	const struct cpufreq_policy *policy = sg->policy;
@@ -104,6 +109,7 @@ static void request_before(struct wpk_request *r, const struct sugov_policy *sg)
 		demand_of(&demands[r->nr_cpus++], cpu);
 }
 
+/* What the call has changed of that. */
 static void request_after(struct wpk_request *r, const struct sugov_policy *sg)
 {
 	unsigned int i;
@@ -117,6 +123,7 @@ static void request_after(struct wpk_request *r, const struct sugov_policy *sg)
 	}
 }
 
+/* In place of the tree's hook, which it calls once. */
 static void update_and_tell(struct update_util_data *data, u64 time, unsigned int flags)
 {
 	struct sugov_cpu *sg = container_of(data, struct sugov_cpu, update_util);
@@ -136,6 +143,7 @@ static void update_and_tell(struct update_util_data *data, u64 time, unsigned in
 	host->requested(host->data, &r);
 }
 
+/* Takes the place of the hooks of a domain's CPUs. */
 static void hook_policy(const struct cpufreq_policy *policy)
 {
 	unsigned int cpu;
@@ -151,6 +159,7 @@ static void hook_policy(const struct cpufreq_policy *policy)
 	}
 }
 
+/* In place of the governor's start: hooks are new after each. */
 static int start_and_hook(struct cpufreq_policy *policy)
 {
 	int error = start_of_tree(policy);

@@ -98,6 +98,7 @@ struct cgroup_subsys_state *css_next_descendant_pre(struct cgroup_subsys_state *
 	return NULL;
 }
 
+/* The last group of a walk. */
 struct cgroup_subsys_state *css_rightmost_descendant(struct cgroup_subsys_state *pos)
 {
 	while (!list_empty(&pos->children))
@@ -109,6 +110,7 @@ struct cgroup_subsys_state *css_rightmost_descendant(struct cgroup_subsys_state 
 static struct task_struct **task_table;
 static unsigned int task_table_size;
 
+/* The walk begins at task number 0. */
 void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags,
 		struct css_task_iter *it)
 {
@@ -128,6 +130,7 @@ struct task_struct *css_task_iter_next(struct css_task_iter *it)
 	return NULL;
 }
 
+/* The walk holds nothing that would have to be given back. */
 void css_task_iter_end(struct css_task_iter *it)
 {
 }
@@ -138,6 +141,7 @@ struct cgroup_taskset {
 	struct cgroup_subsys_state *css;
 };
 
+/* The task that moves. */
 struct task_struct *cgroup_taskset_first(struct cgroup_taskset *set,
 		struct cgroup_subsys_state **css)
 {
@@ -145,6 +149,7 @@ struct task_struct *cgroup_taskset_first(struct cgroup_taskset *set,
 	return set->task;
 }
 
+/* There is no second one. */
 struct task_struct *cgroup_taskset_next(struct cgroup_taskset *set,
 		struct cgroup_subsys_state **css)
 {

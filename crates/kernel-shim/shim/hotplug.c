@@ -53,6 +53,7 @@ int __cpu_up(unsigned int cpu, struct task_struct *idle)
 	return 0;
 }
 
+/* On the CPU that goes, with all others stopped. */
 int __cpu_disable(void)
 {
 	set_cpu_online(wpsim_cpu, false);

@@ -42,16 +42,19 @@ static void send(unsigned int cpu, unsigned int what)
 	changed(cpu);
 }
 
+/* The scheduler: a CPU is to look whom it runs. */
 void arch_smp_send_reschedule(int cpu)
 {
 	send(cpu, WPK_RESCHED);
 }
 
+/* kernel/smp.c: a CPU has a function to call. */
 void arch_send_call_function_single_ipi(int cpu)
 {
 	send(cpu, WPK_CALL);
 }
 
+/* The same for several CPUs. */
 void arch_send_call_function_ipi_mask(const struct cpumask *mask)
 {
 	int cpu;
@@ -60,6 +63,7 @@ void arch_send_call_function_ipi_mask(const struct cpumask *mask)
 		send(cpu, WPK_CALL);
 }
 
+/* kernel/irq_work.c: an interrupt to oneself. */
 void arch_irq_work_raise(void)
 {
 	send(wpsim_cpu, WPK_CALL);

@@ -90,6 +90,7 @@ static void warned(const char *file, int line, const char *fmt, va_list ap)
 	host->warned(host->data, text);
 }
 
+/* WARN() and its kin, with a place and perhaps words. */
 void warn_slowpath_fmt(const char *file, const int line, unsigned int taint, const char *fmt, ...)
 {
 	va_list ap;
@@ -99,6 +100,7 @@ void warn_slowpath_fmt(const char *file, const int line, unsigned int taint, con
 	va_end(ap);
 }
 
+/* The words of a WARN() that says no place. */
 void __warn_printk(const char *fmt, ...)
 {
 	va_list ap;

@@ -16,11 +16,13 @@
  * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
+/* Zeroed memory of the host's. */
 void *wp_alloc(unsigned long size, unsigned long align)
 {
 	return host->alloc(host->data, size, align);
 }
 
+/* NULL is nothing. */
 void wp_free(void *p)
 {
 	if (p)

@@ -35,6 +35,7 @@ void __rcu_read_lock(void)
 	readers++;
 }
 
+/* Callbacks wait for rcu_settle(). */
 void __rcu_read_unlock(void)
 {
 	readers--;
@@ -109,6 +110,7 @@ void synchronize_rcu(void)
 {
 }
 
+/* Answers 1 if who waits has slept. */
 int rcuwait_wake_up(struct rcuwait *w)
 {
 	return w->task ? wake_up_process(w->task) : 0;
@@ -116,6 +118,7 @@ int rcuwait_wake_up(struct rcuwait *w)
 
 /* Not inline since 5.11. */
 void wp_finish_rcuwait(struct rcuwait *w) __asm__("finish_rcuwait");
+/* The end of a wait. */
 void wp_finish_rcuwait(struct rcuwait *w)
 {
 	rcu_assign_pointer(w->task, NULL);

@@ -51,6 +51,7 @@ NOTHING(kvfree_call_rcu)
 struct wp_cache {
 	unsigned long size;
 };
+/* A cache is its size. */
 WEAK void *__kmem_cache_create_args(const char *name, unsigned int size)
 {
 	struct wp_cache *c = wp_alloc(sizeof(*c), 0);
@@ -58,6 +59,7 @@ WEAK void *__kmem_cache_create_args(const char *name, unsigned int size)
 	c->size = size;
 	return c;
 }
+/* What older trees call to make a cache. */
 WEAK void *kmem_cache_create(const char *name, unsigned int size)
 {
 	return __kmem_cache_create_args(name, size);
@@ -116,6 +118,7 @@ void *memset(void *to, int c, size_t n)
 }
 
 int vsnprintf(char *text, size_t size, const char *format, va_list ap);
+/* At most 255 characters; longer ones are cut. */
 WEAK char *kvasprintf(unsigned int flags, const char *format, va_list ap)
 {
 	char *p = wp_alloc(256, 0);
@@ -125,6 +128,7 @@ WEAK char *kvasprintf(unsigned int flags, const char *format, va_list ap)
 }
 
 size_t strlen(const char *s);
+/* A copy. */
 WEAK char *kstrdup(const char *s)
 {
 	return memcpy(wp_alloc(strlen(s) + 1, 0), s, strlen(s) + 1);
@@ -207,11 +211,13 @@ WEAK unsigned int prandom_u32_state(void) { return wp_random(); }
 WEAK unsigned int prandom_u32(void) { return wp_random(); }
 WEAK unsigned int get_random_u32(void) { return wp_random(); }
 WEAK unsigned int __get_random_u32_below(unsigned int ceiling) { return wp_random() % ceiling; }
+/* A byte of each number. */
 WEAK void get_random_bytes(unsigned char *to, size_t n)
 {
 	while (n--)
 		*to++ = wp_random();
 }
+/* All of them, always. */
 WEAK int get_random_bytes_arch(unsigned char *to, int n)
 {
 	get_random_bytes(to, n);

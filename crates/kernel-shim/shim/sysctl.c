@@ -83,6 +83,7 @@ static void *keep_table(const struct ctl_table *table, size_t nr)
 void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name,
 		size_t nr)
 	__asm__("__register_sysctl_init");
+/* Tables of built-in code; rows are counted where a tree says no size. */
 void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name,
 		size_t nr)
 {
@@ -95,6 +96,7 @@ void wp_register_sysctl_init(const char *path, const struct ctl_table *table, co
 
 void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t nr)
 	__asm__("register_sysctl_sz");
+/* Tables with their size. */
 void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t nr)
 {
 	return keep_table(table, nr);
@@ -102,6 +104,7 @@ void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t
 
 void *wp_register_sysctl_old(const char *path,
 		const struct ctl_table *table) __asm__("register_sysctl");
+/* Tables that end with an empty row. */
 void *wp_register_sysctl_old(const char *path, const struct ctl_table *table)
 {
 	size_t nr;

@@ -29,6 +29,7 @@ static struct task_struct *task_by_number(unsigned int number)
 	return number < task_table_size ? task_table[number] : NULL;
 }
 
+/* sched_setaffinity() asks by pid. */
 struct task_struct *find_task_by_vpid(pid_t pid)
 {
 	return pid >= PID_OF_TASKS ? task_by_number(pid - PID_OF_TASKS) : NULL;
@@ -282,11 +283,13 @@ void __put_task_struct(struct task_struct *p)
 	wp_free(p);
 }
 
+/* The same as a callback. */
 void __put_task_struct_rcu_cb(struct rcu_head *head)
 {
 	__put_task_struct(container_of(head, struct task_struct, rcu));
 }
 
+/* After a grace period the last holder lets go. */
 static void bury(struct rcu_head *head)
 {
 	put_task_struct(container_of(head, struct task_struct, rcu));

@@ -27,11 +27,13 @@ static pid_t start_thread_of(int (*fn)(void *), void *arg, const char *name)
 }
 
 #ifdef WPK_HAS_KTHREAD_NAME
+/* The tree's kernel/kthread.c makes threads by it. */
 pid_t kernel_thread(int (*fn)(void *), void *arg, const char *name, unsigned long flags)
 {
 	return start_thread_of(fn, arg, name);
 }
 #else
+/* The tree's kernel/kthread.c makes threads by it. */
 pid_t kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)
 {
 	return start_thread_of(fn, arg, NULL);
@@ -40,11 +42,13 @@ pid_t kernel_thread(int (*fn)(void *), void *arg, unsigned long flags)
 
 void wp_set_task_comm(struct task_struct *p, const char *name,
 		bool exec) __asm__("__set_task_comm");
+/* A name, cut to its room. */
 void wp_set_task_comm(struct task_struct *p, const char *name, bool exec)
 {
 	strscpy(p->comm, name, sizeof(p->comm));
 }
 
+/* No call is begun again. */
 long do_no_restart_syscall(struct restart_block *block)
 {
 	return -EINTR;

@@ -41,37 +41,44 @@ static u64 host_time(u64 kernel_ns)
 	return kernel_ns > before_ns ? kernel_ns - before_ns : 0;
 }
 
+/* The scheduler's clock. */
 unsigned long long notrace sched_clock(void)
 {
 	return clock_ns();
 }
 
+/* The same, as later trees call it. */
 unsigned long long notrace sched_clock_noinstr(void)
 {
 	return clock_ns();
 }
 
+/* The clock of timers. */
 ktime_t ktime_get(void)
 {
 	return clock_ns();
 }
 
+/* All offsets are 0. */
 ktime_t ktime_get_with_offset(enum tk_offsets offset)
 {
 	return clock_ns();
 }
 
+/* The same clock. */
 u64 ktime_get_mono_fast_ns(void)
 {
 	return clock_ns();
 }
 
+/* The same: it began in 1970. */
 void ktime_get_real_ts64(struct timespec64 *ts)
 {
 	ts->tv_sec = clock_ns() / NSEC_PER_SEC;
 	ts->tv_nsec = clock_ns() % NSEC_PER_SEC;
 }
 
+/* kernel/time/hrtimer.c asks it in each timer interrupt. */
 ktime_t ktime_get_update_offsets_now(unsigned int *seq, ktime_t *real, ktime_t *boot, ktime_t *tai)
 {
 	*real = *boot = *tai = 0;

@@ -17,11 +17,13 @@
  * Tests: crates/kernel-tree/tests/all/real_tree.rs, crates/kernel-shim/tests
  */
 
+/* Does the kernel know the CPU's last-level cache? */
 bool last_level_cache_is_valid(unsigned int cpu)
 {
 	return machine_cpus[cpu].llc != WPK_NONE;
 }
 
+/* Do the two CPUs share one? */
 bool last_level_cache_is_shared(unsigned int a, unsigned int b)
 {
 	return last_level_cache_is_valid(a) && machine_cpus[a].llc == machine_cpus[b].llc;

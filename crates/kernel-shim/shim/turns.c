@@ -42,6 +42,7 @@ struct task_struct *PICK(__real_)(PICK_ARGS);
 static void (*preempt_of_tree)(struct rq *rq, struct task_struct *p, int flags);
 static struct wpk_entity *entities;
 
+/* Whose time it is; the field's name differs by version. */
 static struct task_struct *who_runs(struct rq *rq)
 {
 #ifdef WPK_HAS_DONOR
@@ -51,6 +52,7 @@ static struct task_struct *who_runs(struct rq *rq)
 #endif
 }
 
+/* Is the running task to be displaced, at once or lazily? */
 static bool is_marked(struct rq *rq)
 {
 	struct task_struct *curr = rcu_dereference_raw(rq->curr);
@@ -62,11 +64,13 @@ static bool is_marked(struct rq *rq)
 	return test_tsk_need_resched(curr);
 }
 
+/* WPK_NONE: nobody. */
 static unsigned int number_of(const struct sched_entity *se)
 {
 	return se ? container_of(se, struct task_struct, se)->thread.number : WPK_NONE;
 }
 
+/* To 6.5: who was preempted last. */
 static unsigned int last_of(const struct cfs_rq *cfs)
 {
 #ifdef WPK_HAS_LAST_BUDDY
@@ -76,6 +80,7 @@ static unsigned int last_of(const struct cfs_rq *cfs)
 #endif
 }
 
+/* To 6.5: who has yielded. */
 static unsigned int skipped_of(const struct cfs_rq *cfs)
 {
 #ifdef WPK_HAS_LAST_BUDDY
@@ -85,6 +90,7 @@ static unsigned int skipped_of(const struct cfs_rq *cfs)
 #endif
 }
 
+/* A task as its queue has it. */
 static struct wpk_entity entity_of(struct sched_entity *se)
 {
 	struct task_struct *p = container_of(se, struct task_struct, se);
@@ -131,6 +137,7 @@ static bool entities_of(struct wpk_turn *t, struct rq *rq, struct sched_entity *
 	return true;
 }
 
+/* What the queue remembers of buddies, and whether the running one is marked. */
 static void marks_before(struct wpk_turn *t, struct rq *rq)
 {
 	t->cpu = cpu_of(rq);
@@ -156,6 +163,7 @@ static bool turn_before(struct wpk_turn *t, struct rq *rq, struct task_struct *p
 	return true;
 }
 
+/* The running one, its mark, the buddies, and how many wait. */
 static void turn_after(struct wpk_turn *t, struct rq *rq)
 {
 	struct rb_node *node = rb_first_cached(&rq->cfs.tasks_timeline);
@@ -183,6 +191,7 @@ static bool pick_before(struct wpk_turn *t, struct rq *rq)
 	return false;
 }
 
+/* core.c's pick of a CPU that has fair tasks only, by the linker. */
 struct task_struct *PICK(__wrap_)(PICK_ARGS)
 {
 	struct wpk_turn t = { .kind = WPK_TURN_PICK, .task = WPK_NONE };
@@ -198,6 +207,7 @@ struct task_struct *PICK(__wrap_)(PICK_ARGS)
 	return p;
 }
 
+/* In place of the class's wakeup_preempt, which it calls once. */
 static void preempt_and_tell(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct wpk_turn t = { .kind = WPK_TURN_PREEMPT, .task = WPK_NONE };

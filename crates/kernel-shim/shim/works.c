@@ -42,16 +42,19 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *wor
 	return true;
 }
 
+/* Nodes matter to nobody here. */
 bool queue_work_node(int node, struct workqueue_struct *wq, struct work_struct *work)
 {
 	return queue_work_on(0, wq, work);
 }
 
+/* The timer of a delayed work is over. */
 void delayed_work_timer_fn(struct timer_list *timer)
 {
 	queue(&container_of(timer, struct delayed_work, timer)->work);
 }
 
+/* False: it is queued or its timer runs already. */
 bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *work,
 			   unsigned long delay)
 {
@@ -75,11 +78,13 @@ static bool dequeue(struct work_struct *work)
 	return true;
 }
 
+/* False: it was not queued. */
 bool cancel_work_sync(struct work_struct *work)
 {
 	return dequeue(work);
 }
 
+/* Before its timer or after it. */
 bool cancel_delayed_work_sync(struct delayed_work *work)
 {
 	if (wp_timer_delete ? wp_timer_delete(&work->timer) : wp_del_timer(&work->timer)) {
@@ -118,6 +123,7 @@ struct wp_there {
 	long answer;
 };
 
+/* By the stopper of that CPU. */
 static int there(void *data)
 {
 	struct wp_there *call = data;
@@ -143,12 +149,14 @@ static long on_cpu(int cpu, long (*fn)(void *), void *arg)
 	return call.answer;
 }
 
+/* The name that a macro of later trees calls. */
 long work_on_cpu_key(int cpu, long (*fn)(void *), void *arg, struct lock_class_key *key)
 {
 	return on_cpu(cpu, fn, arg);
 }
 
 #undef work_on_cpu
+/* The name in older trees. */
 long work_on_cpu(int cpu, long (*fn)(void *), void *arg)
 {
 	return on_cpu(cpu, fn, arg);
