@@ -98,6 +98,7 @@ mod tests {
     use super::ClassQueue;
     use crate::TaskId;
 
+    /// Goal: the order of waiting, by hand; where RT may not run nobody of that level is first.
     #[test]
     fn the_more_important_first_then_arrival_and_the_displaced_before_its_equals() {
         let mut queue = ClassQueue::default();

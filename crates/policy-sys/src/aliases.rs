@@ -257,6 +257,7 @@ mod tests {
     use super::{ERAS, FEATURES, PARAMETERS};
     use crate::Policy;
 
+    /// Goal: what a message offers for a wrong name is a right one, and the wrong name is none.
     #[test]
     fn what_is_offered_exists() {
         for (_, feature) in FEATURES {

@@ -84,6 +84,7 @@ impl Mode {
 mod tests {
     use super::*;
 
+    /// Goal: a mode's number in the core is its place in `MODES`.
     #[test]
     fn every_mode_applies_and_is_found_by_its_name() {
         for (number, (name, mode)) in MODES.into_iter().enumerate() {
@@ -95,6 +96,7 @@ mod tests {
         }
     }
 
+    /// Goal: `balance` is read, and written as `balanced`.
     #[test]
     fn the_former_name_still_serves() {
         assert_eq!(Mode::parse("balance"), Ok(Mode::Balanced));
@@ -103,6 +105,7 @@ mod tests {
         assert_eq!(policy.overrides(), [("mode", "balanced".to_owned())]);
     }
 
+    /// Goal: a wrong name is answered with the nearest right one.
     #[test]
     fn an_unknown_mode_names_the_nearest() {
         let error = Mode::parse("powersafe").expect_err("no such mode");

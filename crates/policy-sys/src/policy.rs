@@ -575,6 +575,8 @@ mod tests {
             .value
     }
 
+    /// Goal: a name's features and versions become parameters; what is taken off and put on again is
+    /// as before.
     #[test]
     fn names_turn_features_on_and_off() {
         let plain = Policy::parse("linux-4.17").unwrap();
@@ -591,6 +593,7 @@ mod tests {
         assert_eq!(again.core_params(), today.core_params());
     }
 
+    /// Goal: what is wrong in a name is answered with what is near; nothing where nothing is.
     #[test]
     fn wrong_names_offer_the_nearest() {
         let error = |name: &str| Policy::parse(name).unwrap_err().to_string();
@@ -738,6 +741,7 @@ mod tests {
         );
     }
 
+    /// Goal: a setting is read by its key and within its range, or refused with what was expected.
     #[test]
     fn parameters_check_key_and_range() {
         let mut policy = Policy::parse("linux-4.17").unwrap();

@@ -117,6 +117,7 @@ fn the_least_slice_of_idle_and_of_new_tasks() {
     assert!((204_799_990..=204_800_000).contains(&debit), "{debit}");
 }
 
+/// Goal: who comes first runs first where virtual times are equal: runs depend on it (cfs.rs).
 #[test]
 fn equal_virtual_times_keep_arrival_order() {
     let mut queue = CfsQueue::default();
@@ -131,6 +132,7 @@ fn equal_virtual_times_keep_arrival_order() {
     assert_eq!(queue.pick(&params, |_| &entity), None);
 }
 
+/// Goal: a queue's floor never goes back; `check_floor` panics where it would.
 #[test]
 #[cfg(debug_assertions)]
 fn a_floor_that_sinks_is_found() {
@@ -144,6 +146,8 @@ fn a_floor_that_sinks_is_found() {
     assert!(found.is_err());
 }
 
+/// Source: docs/rules/queues.md#cfs, place: a sleeper gets half of the latency of 24 ms before the
+/// floor of 100 ms; who is less far behind stays where it was.
 #[test]
 fn sleepers_are_credited_half_a_period() {
     let queue = CfsQueue {

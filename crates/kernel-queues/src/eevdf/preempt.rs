@@ -185,6 +185,7 @@ impl EevdfQueue {
         }
     }
 
+    /// The running task is protected no longer, if it was.
     fn unprotect(&mut self, params: &EevdfParams) {
         if let Some((_, e)) = &mut self.current
             && e.is_protected(params)

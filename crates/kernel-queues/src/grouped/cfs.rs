@@ -83,10 +83,12 @@ impl CfsTree {
         waiting.filter(|id| group_of(*id).is_none())
     }
 
+    /// In its own queue.
     pub(super) fn is_buddy(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_buddy(task)
     }
 
+    /// A group's queue, or the root's.
     fn queue(&self, group: Option<usize>) -> &CfsQueue {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }

@@ -481,10 +481,12 @@ impl EevdfTree {
         self.name_buddies(first);
     }
 
+    /// In its own queue.
     pub(super) fn is_buddy(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_buddy(task)
     }
 
+    /// In its own queue.
     pub(super) fn is_eligible(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_eligible(task)
     }

@@ -57,6 +57,8 @@ fn switch(cfs: &mut Cfs, from: u32) -> Option<TaskId> {
     cfs.pick_next_task(CPU)
 }
 
+/// Source: docs/rules/queues.md#cfs: a wake-up preempts by more than 4 ms (the granularity that
+/// `params` has), not by just that.
 #[test]
 fn a_wakeup_preempts_beyond_the_granularity_only() {
     let queue = CfsQueue::default();
