@@ -575,8 +575,8 @@ mod tests {
             .value
     }
 
-    /// Goal: a name's features and versions become parameters; what is taken off and put on again is
-    /// as before.
+    /// Goal: a name's features and versions become parameters; what is taken off and put on again
+    /// is as before.
     #[test]
     fn names_turn_features_on_and_off() {
         let plain = Policy::parse("linux-4.17").unwrap();
