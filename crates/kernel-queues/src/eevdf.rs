@@ -6,7 +6,20 @@
 //! rounds them. Times are ns, virtual times scaled by weight and compared as differences. Engine's
 //! eevdf.rs by part: `hogs_share_one_cpu_equally` (shares),
 //! `a_sleeper_cannot_claim_the_time_it_slept` (lag), `a_delayed_sleeper_wakes_without_a_choice`
-//! (delayed), `a_short_slice_preempts_at_the_first_wakeup` (slices).
+//! (delayed), `a_short_slice_preempts_at_the_first_wakeup` (slices). May change: how the tree is
+//! kept; every figure only with the page.
+//!
+//! Tests by part: eevdf/tests.rs: `v_is_the_weighted_average_rounded_down` (`average`, `eligible`,
+//! `totals`, `move_origin`), `lag_is_limited_as_the_era_has_it` (`lag`, `kept_lag`),
+//! `deadlines_depend_on_how_a_task_comes` (`place`, `enqueue`, `dequeue`),
+//! `a_request_ends_at_its_deadline` (`update`, `tick`),
+//! `parity_protects_the_running_task_while_eligible` (`keeps`, `choose`),
+//! `a_sleeper_with_a_debt_stays_until_it_is_paid` (`sleep`, `drop_sleeper`, `begin_pick`),
+//! `a_new_weight_keeps_weighted_lag_and_v` (`reweight`), `the_rest_of_a_slice_is_in_run_time`,
+//! `a_yield_*` (`yields`), `no_eligible_task_with_an_earlier_deadline_is_passed_over` (`pick`,
+//! `next`, `insert`, `take`, `put_back`, `check`).
+//!
+//! Callers: eevdf/class.rs; grouped/eevdf.rs, one queue per level.
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs, crates/engine/tests/behaviour/eevdf.rs
 

@@ -3,7 +3,14 @@
 //! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: one line below per method of `FairClass`, with the same arguments; fair_class.rs
-//! says what each means.
+//! says what each means. May change: a line per method.
+//!
+//! Tests by part: each method is one line; a wrong one fails the test that fair_class.rs names for
+//! it. fair.rs, eevdf.rs and groups.rs of the engine: each runs one kind or two;
+//! crates/cli/tests/all/kernel_diff.rs: `a_broken_signal_is_found` (`protects_vruntime`, which
+//! crates/engine/src/explain/turns.rs asks).
+//!
+//! Callers: crates/engine/src/kernel/model/home/kernel.rs.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/groups.rs

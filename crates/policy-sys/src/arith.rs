@@ -2,7 +2,14 @@
 //! call of C each, for tests and observers.
 //!
 //! What must stay: each is one call of C and nothing else, so that tests try the core's own
-//! arithmetic. Frequencies are kHz, signals 0..=1024.
+//! arithmetic. Frequencies are kHz, signals 0..=1024. May change: the wrapping alone.
+//!
+//! Tests by part: pelt_vectors.rs (`decay_load`, `pelt_segments`, `avg_update`, `nice_weight`,
+//! `nice_inv_weight`), signals.rs (`util_est_next`, `util_est_of_run`), response_time.rs
+//! (`approximate_util_avg`, `approximate_runtime`, `fits_capacity_threshold`), durations.rs
+//! (`scaling_factor`), frequency.rs (`map_util_freq`), live_groups.rs (`uclamp_tg_restrict`).
+//!
+//! Callers: tests, kernel-queues (weights, the scaling of slices) and observers.
 //!
 //! Tests: crates/policy-sys/tests/all/pelt_vectors.rs,
 //! crates/policy-sys/tests/all/capacity_vectors.rs

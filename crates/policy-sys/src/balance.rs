@@ -2,8 +2,17 @@
 //! of calls is the dialogue's: begin, offers, end, until it is over.
 //!
 //! What must stay: both homes lead the same dialogue (engine's balance.rs, scx's pull.bpf.h). No
-//! rule is here. Tests by part: balance.rs (periodic, active), newidle_7_3.rs (new idle),
-//! idle_pass.rs (`nohz_begin` and its kind).
+//! rule is here. May change: the wrapping alone.
+//!
+//! Tests by part: balance.rs and balance_pass_7_3.rs (`balance_due`, `balance_begin`,
+//! `balance_offer`, `balance_end`, `active_balance_end`, `balance_pass_end`), newidle_7_3.rs
+//! (`newidle_begin`, `newidle_level`, `newidle_done`, `set_random`), fixtures of nohz
+//! (`nohz_target`, `nohz_pass_end`), fixtures of balance_38 (`nohz_begin`), fixtures of newidle
+//! (`newidle_end`), pulls.rs (`set_offered`), sched_cache.rs (`push_llc`, `balance_running`).
+//! `nohz_next` is run by crates/engine/tests/behaviour/idle.rs.
+//!
+//! Callers: the engine's balancing (crates/engine/src/kernel/model); crates/scx's pull.bpf.h does
+//! the same in BPF.
 //!
 //! Tests: crates/policy-sys/tests/all/balance.rs, crates/policy-sys/tests/all/newidle_7_3.rs
 

@@ -1,7 +1,22 @@
 //! The core's state and entry points as a safe object. One `Core` per simulated machine. A pointer
 //! into the state never leaves this crate.
 //!
-//! What must stay: calls that may ask for a frequency return `EventResult`; no rule is here.
+//! What must stay: calls that may ask for a frequency return `EventResult`; no rule is here. May
+//! change: the wrapping alone; a new entry point of C gets a method here.
+//!
+//! Tests by part: fixtures.rs (`select_cpu`, `candidates`, `scanned`), asym_switches.rs
+//! (`compared_in_groups`), fits.rs (`util_fits`), signals.rs (the events at the end),
+//! policy_matrix.rs: `a_mode_changes_live` (`change_params`), frequency.rs (`rate_limit_us`,
+//! `EventResult::freq`), hotplug.rs: `signals_stay_and_lessons_go` (`is_nohz`), `freq_request`,
+//! signals_7_3.rs (`perf_request`), energy_7_3.rs (`energy_inactive`, `overutilized`),
+//! early_eras.rs (`capacity_tasks`), bounds.rs (`is_idle`), idle_pass.rs:
+//! `a_task_to_give_ends_the_rest` (`ends_rest`), balance.rs: `nohz_statistics_every_32_ms`
+//! (`stats`, `kick`), response_time.rs: `a_fast_estimate_for_the_frequency_alone`
+//! (`sched_cpu_util`), energy_7_3.rs: `external_governor` (`restart`). `set_exit_latency_us` is run
+//! by crates/engine/tests/behaviour/idle.rs, `first_allowed` by engine runs in which a running task
+//! loses its CPU. Views (`state`, `cpu`, `parts`) are read by all.
+//!
+//! Callers: the engine's models, tests and crates/scx/src/live.rs.
 //!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/frequency.rs
 

@@ -2,7 +2,20 @@
 //! (docs/rules/group-bandwidth.md).
 //!
 //! What must stay: times are ns; the home arms timers and moves tasks, the core counts. Rules:
-//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs.
+//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs. May change: the wrapping
+//! alone: who is throttled is the core's to say.
+//!
+//! Tests by part: `a_running_cpu_takes_slices` (`set_group_bandwidth`, `account_runtime`,
+//! `check_runtime`, `period_timer`, `group_period_end`, `distribute`, `unthrottle`, and with
+//! `the_timer_of_an_idle_group_stops` `restart`), `slack_goes_to_throttled_cpus` (`return_runtime`,
+//! `slack_timer`, `slack`), `a_throttled_group_keeps_its_averages` (`throttle_down`,
+//! `unthrottle_up`, `throttle_entity`, `unthrottle_entity`),
+//! `nothing_is_pulled_to_where_its_group_is_throttled` (`may_pull`),
+//! `hints_are_kept_within_those_around` (`set_group_uclamp`, `restrict_uclamp`). `record_throttle`,
+//! `release_runtime`, `throttled_hierarchy` and `has_bandwidth` are run by
+//! crates/engine/tests/behaviour/bandwidth.rs and hotplug.rs.
+//!
+//! Callers: crates/engine/src/kernel/model/bandwidth.rs.
 //!
 //! Tests: crates/policy-sys/tests/all/group_bandwidth.rs
 

@@ -3,7 +3,14 @@
 //! in BPF.
 //!
 //! What must stay: weights are cgroups' (1..=10000), quotas us, waits ns. A number of a group is
-//! used again after `free`.
+//! used again after `free`. May change: the wrapping alone: sums and weights are the core's
+//! (group.c, group_quota.c).
+//!
+//! Tests by part: live_groups.rs (`add`, `free`, `set_weight`, `set_idle`, `set_quota`, `charge`,
+//! `wait_ns`, `leave`, `live_member_weigh`); `who_looks_while_the_quota_is_added_looks_again` below
+//! (`wait_ns` while another CPU adds the quota).
+//!
+//! Callers: the engine's live queues, for groups of a run.
 //!
 //! Tests: below, crates/policy-sys/tests/all/live_groups.rs
 

@@ -2,7 +2,13 @@
 //! are the C enum's (`reasons.h`).
 //!
 //! What must stay: names of reasons, which results, CSV and traces have. `cargo xtask reasons`
-//! writes the page.
+//! writes the page. May change: a reason's line for people; a new reason comes with a fixture that
+//! pins it.
+//!
+//! Tests by part: fixtures.rs: `every_fixture_holds` (counts which reasons fixtures pin),
+//! explain.rs; the conversions by all of these.
+//!
+//! Callers: `Core::select_cpu` and `select_class`; reports show the names.
 //!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/explain.rs
 

@@ -1,7 +1,14 @@
 //! A task as the core sees it. What a home may change of it has a method; the rest is the core's.
 //!
 //! What must stay: the record is the core's `struct wp_task`; a home writes only what has a method
-//! here.
+//! here. May change: which fields a home may write: each needs a method.
+//!
+//! Tests by part: signals.rs and fixtures (`new`, `weight`, `load_avg`, `util_avg`), fast_path.rs:
+//! `children_have_the_flips_of_their_parent` (`forked_by`), fits.rs: `largest_allowed_capacity`
+//! (`set_allowed`, `may_use`), task_groups.rs (`set_group`, `group`), sched_cache.rs
+//! (`set_process`).
+//!
+//! Callers: the engine keeps one of these per simulated task.
 //!
 //! Tests: crates/policy-sys/tests/all/signals.rs, crates/policy-sys/tests/all/fixtures.rs
 

@@ -2,8 +2,18 @@
 //! in one. A core without groups does nothing of this (docs/decisions/020).
 //!
 //! What must stay: numbers of groups, in the order in which they are added; the root is no group
-//! here. Tests by part: task_groups.rs and group_weights.rs (weights), nested_groups.rs (levels),
-//! group_accesses.rs (what is counted of the load's line).
+//! here. May change: which entry point an event takes, with task_group.c.
+//!
+//! Tests by part: task_groups.rs (`add_group`, `enqueue`, `enqueue_woken`, `enqueue_moved`,
+//! `task_exit`, `update_blocked`, `weighed`, `prepare_grouped`), fixtures of task-group
+//! (`tg_weight`, `h_load`), nested_groups.rs and group_weights.rs (`add_group_in`, `nest_group`,
+//! `path`, `path_read`, `group_queue`), group_accesses.rs (`take_group_accesses`), forms_by_era.rs
+//! (`enqueue_new`), forms_by_era.rs and classes.rs (`enqueue_io`), fixtures of balance_38
+//! (`idle_tick`). `enqueue_throttled` is run by crates/engine/tests/behaviour/bandwidth.rs;
+//! `group_parent` and `groups_around` likewise.
+//!
+//! Callers: the engine's events of tasks; a task without a group takes the plain entry point here,
+//! too.
 //!
 //! Tests: crates/policy-sys/tests/all/task_groups.rs, crates/policy-sys/tests/all/group_accesses.rs
 

@@ -6,7 +6,26 @@
  * domain's average. Misfit tasks as in 4.20 (docs/rules/linux-5-0-to-6-12.md#misfit-forms). Native
  * builds only.
  *
- * What must stay: eras to 5.4 alone use it; groups in their order (ties).
+ * What must stay: eras to 5.4 alone use it; groups in their order (ties). May change: the search,
+ * for those eras alone, with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/balance: average-4-17.toml, between-overloaded-only-the-excess-4-17.toml
+ * (`wp_calculate_imbalance_5_4`), overloaded-*-4-17.toml (`wp_group_is_overloaded_5_4`,
+ * `wp_worth_balancing_5_4`), misfit-5-0.toml, misfit-not-below-its-size-5-0.toml
+ * (`wp_helps_misfit`), misfit-largest-is-the-source-5-0.toml (`wp_misfit_queue`),
+ * lone-task-stays-on-bigger-5-0.toml (`wp_lone_on_bigger`), no-pull-4-17-*.toml;
+ * fixtures/balance_38: no-pull-*.toml (`wp_bigger_and_not_overloaded`), siblings-4-*.toml
+ * (`wp_prefer_sibling`, `wp_child_prefers_sibling`), *-pull*-overload-4-7.toml
+ * (`wp_pulls_overload`), amount-throughput-*.toml (`wp_fix_small_imbalance_5_4`, by the form to
+ * 3.12); all/balance.rs: `which_tasks_move` (`wp_find_busiest_queue_5_4`); all/capacity_vectors.rs:
+ * `reject_pull_rows`; all/kept.rs: `kept_sums_change_no_answer` (`wp_add_group_5_4`,
+ * `wp_check_group_5_4`). The rest (`wp_find_busiest_5_4`, `wp_find_busiest_of_groups_5_4`,
+ * `wp_update_sd_lb_stats_5_4`, `wp_update_sg_lb_stats_5_4`, `wp_update_sd_pick_busiest_5_4`,
+ * `wp_group_classify_5_4`, `wp_group_has_capacity_5_4`, `wp_walk_group_5_4`, `wp_stats_add`,
+ * `wp_get_sd_load_idx_5_1`) by all of these.
+ *
+ * Callers: `wp_balance_source` (balance.c); busiest_3_12.c shares some parts.
  *
  * Kernel: find_busiest_group() as wp_worth_balancing_5_4(), update_sd_lb_stats(),
  *         update_sg_lb_stats(), update_sd_pick_busiest(), group_classify(), group_is_overloaded(),

@@ -6,7 +6,18 @@
  * stays where its process is, as long as the caches' utilisation allows both. Which cache a process
  * prefers: preferred_llc.c.
  *
- * What must stay: without processes of several threads nothing of this runs.
+ * What must stay: without processes of several threads nothing of this runs. May change: how caches
+ * are looked up; thresholds only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_cache.rs: `towards_the_preferred_cache`
+ * (`wp_can_migrate_llc`, `wp_fits_llc_capacity`, `wp_util_greater`, `wp_llc_balance`,
+ * `wp_nr_pref_dst_llc`, `wp_record_sg_llc_stats`, `wp_records_llc`), `a_lone_task_is_pushed`
+ * (`wp_cpu_pref_dst_llc`, `wp_balance_running`), `a_task_stays_in_its_cache`
+ * (`wp_migrate_degrades_llc`, `wp_can_migrate_llc_task`, `wp_migrate_llc_task_wrong_dst`,
+ * `wp_llc_given_up`), `no_push_out_of_the_preferred_cache` (`wp_alb_break_llc`).
+ * `wp_task_misfits_asym_cpu` has no test of its own.
+ *
+ * Callers: busiest.c, imbalance.c and detach.c; `Core::balance_running` before an attempt ends.
  *
  * Kernel: fits_llc_capacity(), can_migrate_llc(), task_misfits_asym_cpu(), can_migrate_llc_task(),
  *         alb_break_llc(), migrate_llc_task_wrong_dst(), migrate_degrades_llc(),

@@ -10,6 +10,18 @@
  * Where hints add up (uclamp_sum.c), nothing is counted here.
  *
  * What must stay: hints are 0..1024; a task is counted out of the buckets that it was counted into.
+ * May change: how hints are counted.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/fits.rs: `queue_serves_the_highest_hints` (`wp_uclamp_rq_min`, `wp_uclamp_rq_max`,
+ * `wp_uclamp_rq_max_value`), `random_hints_balance` (`wp_uclamp_rq_inc`, `wp_uclamp_rq_dec`,
+ * `wp_uclamp_rq_inc_id`, `wp_uclamp_rq_dec_id`, `wp_uclamp_bucket_id`, `wp_task_set_uclamp`),
+ * `hints_off` (`wp_uclamp_eff_min`, `wp_uclamp_eff_max`); all/energy_7_3.rs: `hints_of_the_queue`
+ * (`wp_uclamp_rq_is_idle`); all/live_groups.rs: `hints_stay_within_the_group_s`
+ * (`wp_uclamp_tg_restrict`); fixtures/frequency: uclamp-*.toml.
+ *
+ * Callers: enqueues and dequeues (rq.c, delayed.c, task_group.c) count; capacity.c, demand.c,
+ * freq.c and energy_delta.c ask.
  *
  * Kernel: uclamp_bucket_id(), uclamp_rq_inc_id(), uclamp_rq_dec_id(), uclamp_rq_max_value(),
  *         uclamp_rq_inc(), uclamp_rq_dec(), uclamp_eff_value() as wp_uclamp_eff_min(),

@@ -22,7 +22,19 @@
  * pulls from the group of highest numbers (docs/rules/sched-mc.md#sched-mc-patches,
  * docs/rules/sched-mc.md#mc-lowest-first); there is no history.
  *
- * What must stay: groups are looked at in their order (ties); with the rule off no sum is made.
+ * What must stay: groups are looked at in their order (ties); with the rule off no sum is made. May
+ * change: the numbers, as parameters; permissions only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/power_policy.rs:
+ * `the_leader_pulls_from_the_donor` (`wp_pack_spreads`, `wp_pack_offer`, `wp_pack_leads`,
+ * `wp_pack_pull`, `wp_pack_queue`, `wp_pack_group_now`), `who_may_only_spread` (`wp_pack_begin`,
+ * `wp_pack_scan`), `packing_waits_for_quiet` (`wp_pack_settled`),
+ * `siblings_count_where_it_spreads`, `the_leader_pulls_under_7_3`; all/sched_mc_later.rs:
+ * `balancing_leaves_what_has_room`, `idle_cpus_of_low_numbers_draw` (`wp_mc_lowest`,
+ * `wp_pack_highest`), `the_leader_takes_from_the_least` (`wp_mc_draws`). `wp_mc_pushes` has no test
+ * of its own.
+ *
+ * Callers: `wp_balance_source` (balance.c) calls `wp_pack_spreads`; detach.c asks `wp_mc_pushes`.
  *
  * Tests: all/power_policy.rs
  */

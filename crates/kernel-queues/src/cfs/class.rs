@@ -4,7 +4,14 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsQueue` that it calls (cfs.rs).
 //!
-//! What must stay: equals keep their order.
+//! What must stay: equals keep their order. May change: the forwarding alone.
+//!
+//! Tests by part: cfs/buddies/tests.rs: `a_preempted_task_goes_on_when_the_wakee_sleeps`,
+//! `who_leaves_the_queue_is_no_buddy`, `a_wakeup_after_the_slice_names_nobody` (`wakeup_preempt`,
+//! `pick_next_task`, `put_prev_task`, `task_tick`, `dequeue_sleep`, `update_curr`),
+//! `a_yield_needs_another_task` (`yield_task`); engine's fair.rs: the rest.
+//!
+//! Callers: `FairQueues` (fair_queues.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs
 

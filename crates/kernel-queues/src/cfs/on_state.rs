@@ -1,6 +1,12 @@
 //! A queue that another scheduler had (`crate::on_state`).
 //!
-//! What must stay: as in `Cfs::wakeup_preempt`, roles are set once until the CPU looks.
+//! What must stay: as in `Cfs::wakeup_preempt`, roles are set once until the CPU looks. May change:
+//! how the queue is filled.
+//!
+//! Tests by part: on_state/tests.rs: `cfs_asks_for_its_granularity` (`wakeup_preempt`),
+//! `who_has_run_least_is_next` (`pick`); `on_state` by both.
+//!
+//! Callers: `FairParams` (on_state.rs).
 //!
 //! Tests: crates/kernel-queues/src/on_state/tests.rs
 

@@ -1,6 +1,17 @@
 //! What the queue keeps of a task, and the era's rules (docs/rules/queues.md#eevdf).
 //!
-//! What must stay: times are ns; lag and rest of a request in virtual time of its weight.
+//! What must stay: times are ns; lag and rest of a request in virtual time of its weight. May
+//! change: what else is kept of a task.
+//!
+//! Tests by part: eevdf/tests.rs: `the_base_slice_grows_with_the_machine` (`new`),
+//! `a_new_weight_and_the_protection` (`is_protected`, `limit_protection`),
+//! `a_move_begins_a_slice_in_6_6` (`off_queue`, `rest_of_request_ns`),
+//! `no_eligible_task_with_an_earlier_deadline_is_passed_over` (`virtual_time`, `slice_ns`);
+//! eevdf/tests/buddies.rs: `next_buddy_names_who_is_woken` (`names_all_woken`); engine's changes.rs
+//! (`reweight_off_queue`), groups.rs (`of_group`, `set_load_weight`), storm.rs:
+//! `random_steps_obey_the_rules` (`set_own_slice`).
+//!
+//! Callers: eevdf.rs, eevdf/class.rs, grouped/eevdf.rs.
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs
 

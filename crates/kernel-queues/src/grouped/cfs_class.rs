@@ -4,7 +4,21 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsTree` that it calls (grouped/cfs.rs).
 //!
-//! What must stay: a task's place is in the time of its group's queue.
+//! What must stay: a task's place is in the time of its group's queue. May change: the forwarding
+//! alone.
+//!
+//! Tests by part: groups.rs of the engine: `groups_share_by_shares_not_by_tasks` (`add_task`,
+//! `set_task_group`, `has_groups`, `enqueue_task`, `pick_next_task`, `put_prev_task`,
+//! `update_curr`, `task_tick`), `wakeups_preempt_across_groups` (`wakeup_preempt`, `dequeue_sleep`,
+//! `place_woken`), `who_yields_does_so_in_its_own_queue` (`yield_task`),
+//! `shares_follow_the_load_over_cpus` (`set_group_weight`, `take_touched_group`); bandwidth.rs:
+//! `a_task_without_end_gets_its_quota` (`throttle_group`, `unthrottle_group`); changes.rs:
+//! `a_group_holds_from_its_phase_on` (`set_task_group`, `detach_task`, `attach_task`,
+//! `dequeue_task`); storm.rs: `random_steps_with_groups_obey_the_rules` (`reweight_task`,
+//! `set_load_weight`); invariants.rs: `random_groups_obey_the_rules` (`check`, and the rest with
+//! it).
+//!
+//! Callers: `FairQueues` (fair_queues.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 

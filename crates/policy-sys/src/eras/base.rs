@@ -2,7 +2,15 @@
 //! docs/rules/linux-4-17.md#linux-4-17, docs/rules/rt-and-deadline.md#rt-capacity-4-17.
 //!
 //! What must stay: values as read in 4.17; a later kernel's change belongs to later.rs. Recorded
-//! runs show a changed value.
+//! runs show a changed value. May change: a value that was found wrong, with its page; all later
+//! eras change with it.
+//!
+//! Tests by part: forms_by_era.rs, frequency.rs, fast_path.rs and capacity_vectors.rs try forms of
+//! `linux_4_17`; the other functions are parts of it (`balancing`, `pick`, `other_classes`,
+//! `ondemand`, `early_forms_over`); balance.rs: `intervals` (`balancing`), ondemand.rs
+//! (`ondemand`), classes.rs (`other_classes`).
+//!
+//! Callers: early.rs and later.rs, which state differences.
 //!
 //! Tests: crates/policy-sys/tests/all/forms_by_era.rs
 

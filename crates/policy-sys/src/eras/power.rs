@@ -2,7 +2,14 @@
 //! (docs/rules/power-policy.md#power-placement-cleanup to
 //! docs/rules/power-policy.md#power-parameters; docs/decisions/032).
 //!
-//! What must stay: versions' numbers are those of `WP_POWER_*` in their order.
+//! What must stay: versions' numbers are those of `WP_POWER_*` in their order. May change: the
+//! defaults, with power-policy.md.
+//!
+//! Tests by part: `parameters_are_those_that_were_reconstructed` (`enable`, `set_clean_ups`),
+//! `the_policy_is_written_by_name` (`state`, `refused`); policy.rs:
+//! `names_turn_features_on_and_off` (`disable`).
+//!
+//! Callers: the table `FEATURES` (eras.rs).
 //!
 //! Tests: crates/policy-sys/tests/all/power_policy.rs
 

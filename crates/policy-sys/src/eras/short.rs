@@ -2,7 +2,14 @@
 //! prototype that its authors dropped, as sets of its tests
 //! (docs/rules/short-wakes.md#short-versions; docs/decisions/028).
 //!
-//! What must stay: positions of versions, which names of features count by.
+//! What must stay: positions of versions, which names of features count by. May change: a version's
+//! row, with short-wakes.md#short-versions.
+//!
+//! Tests by part: short_names.rs: `names_and_states` (`state`, `enable`, `disable`),
+//! `the_parameters_of_each_version` (`put`, `parts`); short_wake.rs:
+//! `each_version_stacks_as_its_row_says`.
+//!
+//! Callers: the table `FEATURES` (eras.rs).
 //!
 //! Tests: crates/policy-sys/tests/all/short_names.rs, crates/policy-sys/tests/all/short_wake.rs
 
