@@ -3,8 +3,9 @@
 //!
 //! What must stay: wake-ups are compared by task and number, not by time, since runs may already
 //! differ in their clocks; of all that differ the one that is the earliest in the base is it; the
-//! start of a task counts where both had it at the same instant; looking changes no run. `review` calls it. Tests by part: `the_first_wakeup_that_differs_is_found`
-//! (`first_parted`), `equal_runs_do_not_part` (`Experiment::parting`).
+//! start of a task counts where both had it at the same instant; looking changes no run. `review`
+//! calls it. Tests by part: `the_first_wakeup_that_differs_is_found` (`first_parted`),
+//! `equal_runs_do_not_part` (`Experiment::parting`).
 //!
 //! Tests: below
 

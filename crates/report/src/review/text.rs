@@ -1,9 +1,10 @@
-//! A review as text: for a terminal, and as a mail of 72 columns (docs/guide/review.md, "The mail").
+//! A review as text: for a terminal, and as a mail of 72 columns (docs/guide/review.md, "The
+//! mail").
 //!
 //! What must stay: failures come first, then what got worse; a mail has no line longer than 72
 //! columns but for commands, and says its conditions; words for differences are those of
 //! comparisons; `perc_diff` is the change in percent of the base, as LISA's tables call it. Other
-//! words may change. Tests by part: crates/cli/tests/all/review.rs::`a_mail_has_72_columns` (`mail`,
+//! words may change. Tests by part: review.rs::`a_mail_has_72_columns` (`mail`,
 //! `figures`), review.rs::`a_review_says_what_got_worse_first` (`text`),
 //! review.rs::`claims_are_judged` (`claims`).
 //!

@@ -1,18 +1,12 @@
 //! Follows every task and CPU, and writes down what tasks did (docs/guide/traces-in.md).
 //!
-//! What must stay: times are ns; odd events are counted, no errors (`Odd`). Free: what leaves the
-//! scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
-//! `a_recording_by_hand` (`switch`), `work_is_scaled_by_capacity_and_frequency` (`account`),
+//! What must stay: times are ns; odd events are counted, no errors (`Odd`). Tests by part:
+//! `a_recording_by_hand` (`switch`, `event`, `cpu`, `task`, `push`, `enter`, `leave`, `wake`, `end`),
+//! `work_is_scaled_by_capacity_and_frequency` (`account`, `speed`),
 //! exported.rs::`tasks_by_timers_come_back` (`flush`, `costs`),
-//! gaps.rs::`a_late_fork_does_not_move_the_beginning` (`new_task`),
-//! replay/mod.rs::`a_recording_by_hand` (`new`, `event`, `cpu`, `task`, `add`, `push`, `enter`,
-//! `leave`, `wake`, `waker`, `executes`, `end`),
-//! replay/mod.rs::`work_is_scaled_by_capacity_and_frequency` (`speed`, `account_one`),
-//! gaps.rs::`the_time_of_lost_events_is_nobodys` (`gap`),
+//! gaps.rs::`a_late_fork_does_not_move_the_beginning` (`new_task`), gaps.rs::`the_time_of_lost_events_is_nobodys` (`gap`),
 //! forms.rs::`a_recording_without_wakeups_says_so_once` (`woken_by_nobody`),
 //! replay/mod.rs::`odd_recordings_have_a_defined_result` (`has_ended`, `seen_cpus`).
-//!
-//! Callers: script.rs (`seen_cpus`), replay/tracker/gaps.rs (`woken_by_nobody`).
 //!
 //! Tests: crates/trace/tests/all/replay
 
