@@ -1,12 +1,11 @@
 //! Follows every task and CPU, and writes down what tasks did (docs/guide/traces-in.md).
 //!
 //! What must stay: times are ns; odd events are counted, no errors (`Odd`). Tests by part:
-//! `a_recording_by_hand` (`switch`, `event`, `cpu`, `task`, `push`, `enter`, `leave`, `wake`, `end`),
+//! `a_recording_by_hand` (`switch`, `event`, `task`, `enter`, `leave`, `wake`, `end`),
 //! `work_is_scaled_by_capacity_and_frequency` (`account`, `speed`),
-//! exported.rs::`tasks_by_timers_come_back` (`flush`, `costs`),
-//! gaps.rs::`a_late_fork_does_not_move_the_beginning` (`new_task`), gaps.rs::`the_time_of_lost_events_is_nobodys` (`gap`),
+//! exported.rs::`tasks_by_timers_come_back` (`flush`, `costs`), gaps.rs (`new_task`, `gap`),
 //! forms.rs::`a_recording_without_wakeups_says_so_once` (`woken_by_nobody`),
-//! replay/mod.rs::`odd_recordings_have_a_defined_result` (`has_ended`, `seen_cpus`).
+//! `odd_recordings_have_a_defined_result` (`has_ended`, `seen_cpus`).
 //!
 //! Tests: crates/trace/tests/all/replay
 
