@@ -91,6 +91,7 @@ impl Instance {
                 flags: table.flags,
                 timeout_ms: table.timeout_ms,
                 dispatch_max_batch: table.dispatch_max_batch,
+                sub_cgroup_id: table.sub_cgroup_id,
                 kernel: (major, minor),
                 callbacks: Callback::ALL.into_iter().filter(there).collect(),
             },

@@ -136,6 +136,8 @@ pub const PF_KTHREAD: u32 = 0x0020_0000;
 
 /// errno values that kfuncs return, negated.
 pub const ENOENT: i32 = 2;
+/// No such device.
+pub const ENODEV: i32 = 19;
 /// It is busy.
 pub const EBUSY: i32 = 16;
 /// It is there.

@@ -139,6 +139,8 @@ pub struct OpsInfo {
     pub timeout_ms: u32,
     /// `dispatch_max_batch`; 0: the kernel's.
     pub dispatch_max_batch: u32,
+    /// `sub_cgroup_id`, from 7.2 on; above 1 it is the cgroup whose tasks the scheduler wants.
+    pub sub_cgroup_id: u64,
     /// The callbacks that are there.
     pub callbacks: Callbacks,
     /// The kernel whose interface it was built for, such as (6, 12); (0, 0): the newest.

@@ -211,6 +211,7 @@ pub(crate) struct OpsFields {
     pub(crate) flags: u64,
     pub(crate) timeout_ms: u64,
     pub(crate) dispatch_max_batch: Option<u64>,
+    pub(crate) sub_cgroup_id: Option<u64>,
     /// Of the form with cids only.
     pub(crate) cid_shard_size: Option<u64>,
     pub(crate) name: u64,
@@ -302,6 +303,7 @@ impl Layout {
             flags: at("flags")?,
             timeout_ms: at("timeout_ms")?,
             dispatch_max_batch: at("dispatch_max_batch"),
+            sub_cgroup_id: at("sub_cgroup_id"),
             cid_shard_size: at("cid_shard_size"),
             name: at("name")?,
         })

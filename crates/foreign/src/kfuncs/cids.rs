@@ -16,7 +16,7 @@ use super::{Code, Named, cpus, int, signed};
 use crate::kernel::{CMASK_HEADER, Place, Running, in_arena};
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::ExitKind;
-use wakeplace_sched_ext::consts::{EINVAL, ENOENT, SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON};
+use wakeplace_sched_ext::consts::{EINVAL, ENODEV, SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON};
 
 pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_nr_cids", |_, vm, _| Ok(vm.nr_cpus().into())),
@@ -200,7 +200,7 @@ fn online_cmask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
 /// `scx_bpf_sub_caps(cgroup, capabilities, out)`: the root scheduler has all of them on all CPUs.
 fn caps(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     if args[0] != 0 {
-        return Ok(signed(-ENOENT));
+        return Ok(signed(-ENODEV));
     }
     let out = in_arena(args[2]);
     let (first, count) = (vm.memory.u32(out), vm.memory.u32(out + 4));
@@ -220,5 +220,5 @@ fn caps(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
 
 /// What is said to a child scheduler: there is none.
 fn no_child(_: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
-    Ok(signed(-ENOENT))
+    Ok(signed(-ENODEV))
 }

@@ -53,5 +53,12 @@ pub(super) fn refusal(info: &OpsInfo) -> Option<String> {
         let text = "SCX_OPS_SWITCH_PARTIAL: a fair class beside the scheduler is not modelled";
         return Some(text.to_owned());
     }
-    None
+    // Up to 1 it is the root's (docs/rules/sched-ext.md#sub-schedulers).
+    (info.sub_cgroup_id > 1).then(|| {
+        format!(
+            "sub_cgroup_id is {}: sub-schedulers are not modelled; expected 0, a scheduler of all \
+             tasks",
+            info.sub_cgroup_id
+        )
+    })
 }

@@ -61,6 +61,21 @@ fn numbers_have_an_end() {
     assert_eq!(text.as_deref(), Some(expected));
 }
 
+/// `scx_sub_enable()` is for tables whose `sub_cgroup_id` is above 1 (7.3.4, kernel/sched/ext).
+#[test]
+fn a_scheduler_of_a_cgroup_is_refused() {
+    let of = |sub_cgroup_id| {
+        refused(OpsInfo {
+            sub_cgroup_id,
+            ..asking()
+        })
+    };
+    assert_eq!([of(0), of(1)], [None, None]);
+    let expected = "sub_cgroup_id is 7: sub-schedulers are not modelled; expected 0, a scheduler \
+                    of all tasks";
+    assert_eq!(of(7).as_deref(), Some(expected));
+}
+
 #[test]
 fn the_last_one_is_enqueued_by_a_callback() {
     let with = |callbacks| {

@@ -148,6 +148,7 @@ impl SchedExtOps for Wild {
             flags: self.flags,
             timeout_ms: 5_000,
             dispatch_max_batch: 8,
+            sub_cgroup_id: 0,
             callbacks: Callback::ALL.into_iter().collect(),
             kernel: self.kernel,
         }
