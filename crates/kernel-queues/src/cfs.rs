@@ -3,7 +3,7 @@
 //! virtual times keep the order of arrival: runs depend on it.
 //!
 //! What must stay: vruntimes are ns scaled by weight and compared as signed differences; `nr` and
-//! the sum of weights count the running task, the tree does not hold it. May change: how the tree
+//! the sum of weights count the running task, the tree does not hold it. Free: how the tree
 //! is kept; every figure only with the page.
 //!
 //! Tests by part: cfs/tests.rs: `three_equal_tasks_share_a_period` (`share_ns`, `enqueue`),

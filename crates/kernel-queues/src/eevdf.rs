@@ -6,7 +6,7 @@
 //! rounds them. Times are ns, virtual times scaled by weight and compared as differences. Engine's
 //! eevdf.rs by part: `hogs_share_one_cpu_equally` (shares),
 //! `a_sleeper_cannot_claim_the_time_it_slept` (lag), `a_delayed_sleeper_wakes_without_a_choice`
-//! (delayed), `a_short_slice_preempts_at_the_first_wakeup` (slices). May change: how the tree is
+//! (delayed), `a_short_slice_preempts_at_the_first_wakeup` (slices). Free: how the tree is
 //! kept; every figure only with the page.
 //!
 //! Tests by part: eevdf/tests.rs: `v_is_the_weighted_average_rounded_down` (`average`, `eligible`,

@@ -3,7 +3,7 @@
 //! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: the order of calls is a kernel's around its class; times are ns, weights in the
-//! kernel's units (nice 0: 1024). May change: a method's default; a new method gets a line in
+//! kernel's units (nice 0: 1024). Free: a method's default; a new method gets a line in
 //! fair_queues.rs.
 //!
 //! Tests by part: all of the engine. fair.rs: `nice_0_and_nice_5_share_1024_to_335`

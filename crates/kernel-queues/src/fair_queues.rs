@@ -3,7 +3,7 @@
 //! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: one line below per method of `FairClass`, with the same arguments; fair_class.rs
-//! says what each means. May change: a line per method.
+//! says what each means. Free: a line per method.
 //!
 //! Tests by part: each method is one line; a wrong one fails the test that fair_class.rs names for
 //! it. fair.rs, eevdf.rs and groups.rs of the engine: each runs one kind or two;

@@ -3,7 +3,7 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: nothing here makes a name valid; it only ends messages. Lists may grow freely.
-//! May change: any list: a row more is a better message.
+//! Free: any list: a row more is a better message.
 //!
 //! Tests by part: `what_is_offered_exists` (all lists); policy.rs:
 //! `other_names_offer_the_right_one_before_the_list` (`of_feature`, `of_version`, `of_era`,

@@ -2,7 +2,7 @@
 //! call of C each, for tests and observers.
 //!
 //! What must stay: each is one call of C and nothing else, so that tests try the core's own
-//! arithmetic. Frequencies are kHz, signals 0..=1024. May change: the wrapping alone.
+//! arithmetic. Frequencies are kHz, signals 0..=1024. Free: the wrapping alone.
 //!
 //! Tests by part: pelt_vectors.rs (`decay_load`, `pelt_segments`, `avg_update`, `nice_weight`,
 //! `nice_inv_weight`), signals.rs (`util_est_next`, `util_est_of_run`), response_time.rs

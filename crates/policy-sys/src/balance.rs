@@ -2,7 +2,7 @@
 //! of calls is the dialogue's: begin, offers, end, until it is over.
 //!
 //! What must stay: both homes lead the same dialogue (engine's balance.rs, scx's pull.bpf.h). No
-//! rule is here. May change: the wrapping alone.
+//! rule is here. Free: the wrapping alone.
 //!
 //! Tests by part: balance.rs and balance_pass_7_3.rs (`balance_due`, `balance_begin`,
 //! `balance_offer`, `balance_end`, `active_balance_end`, `balance_pass_end`), newidle_7_3.rs

@@ -2,7 +2,7 @@
 //! without a kernel beneath tells the core (`policy/include/wakeplace/rt_dl_irq.h`).
 //!
 //! What must stay: times are ns, levels the core's. Rules are docs/rules/rt-and-deadline.md's; here
-//! they are only called. May change: the wrapping alone.
+//! they are only called. Free: the wrapping alone.
 //!
 //! Tests by part: `class_signals_of_ten_ms` (`class_join`, `class_leave`, `class_run`,
 //! `class_stop`, `class_tick`), `interrupts_and_the_task_clock` (`irq_time`), `a_limit_is_pressure`

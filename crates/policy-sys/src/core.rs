@@ -1,8 +1,8 @@
 //! The core's state and entry points as a safe object. One `Core` per simulated machine. A pointer
 //! into the state never leaves this crate.
 //!
-//! What must stay: calls that may ask for a frequency return `EventResult`; no rule is here. May
-//! change: the wrapping alone; a new entry point of C gets a method here.
+//! What must stay: calls that may ask for a frequency return `EventResult`; no rule is here. Free:
+//! the wrapping alone; a new entry point of C gets a method here.
 //!
 //! Tests by part: fixtures.rs (`select_cpu`, `candidates`, `scanned`), asym_switches.rs
 //! (`compared_in_groups`), fits.rs (`util_fits`), signals.rs (the events at the end),

@@ -2,7 +2,7 @@
 //! (docs/rules/group-bandwidth.md).
 //!
 //! What must stay: times are ns; the home arms timers and moves tasks, the core counts. Rules:
-//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs. May change: the wrapping
+//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs. Free: the wrapping
 //! alone: who is throttled is the core's to say.
 //!
 //! Tests by part: `a_running_cpu_takes_slices` (`set_group_bandwidth`, `account_runtime`,

@@ -3,7 +3,7 @@
 //! in BPF.
 //!
 //! What must stay: weights are cgroups' (1..=10000), quotas us, waits ns. A number of a group is
-//! used again after `free`. May change: the wrapping alone: sums and weights are the core's
+//! used again after `free`. Free: the wrapping alone: sums and weights are the core's
 //! (group.c, group_quota.c).
 //!
 //! Tests by part: live_groups.rs (`add`, `free`, `set_weight`, `set_idle`, `set_quota`, `charge`,

@@ -1,7 +1,7 @@
 //! A machine as the core wants to be told of it.
 //!
 //! What must stay: the core is told in this order: CPUs, topology, frequencies, energy. Frequencies
-//! are kHz, powers uW, latencies us. May change: how facts are gathered; not the order of telling.
+//! are kHz, powers uW, latencies us. Free: how facts are gathered; not the order of telling.
 //!
 //! Tests by part: topology.rs and topology_numa.rs (`describe`, `describe_cpus`, `copy_topology`),
 //! topology_numa.rs: `refusals` (`topology_error`), energy_vectors.rs: `registration_errors`

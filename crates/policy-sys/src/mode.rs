@@ -2,7 +2,7 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: names, since users type them and results have them; a former name stays valid.
-//! May change: what a mode is called in help.
+//! Free: what a mode is called in help.
 //!
 //! Tests by part: `every_mode_applies_and_is_found_by_its_name` (`parse`, `name`, `apply`),
 //! `the_former_name_still_serves`, `an_unknown_mode_names_the_nearest` (`parse`).

@@ -2,7 +2,7 @@
 //! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]` (docs/guide/policy.md). A name that was
 //! understood stays: results and studies have it.
 //!
-//! What must stay: a name that was understood means the same, and one spelling each. May change:
+//! What must stay: a name that was understood means the same, and one spelling each. Free:
 //! messages, and what is offered for a wrong name.
 //!
 //! Tests by part: `names_turn_features_on_and_off` (`parse`, `split`, `split_removals`, `take_own`,

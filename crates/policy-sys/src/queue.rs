@@ -2,7 +2,7 @@
 //! (docs/rules/live-queue.md#vq-pick). Both homes make the same calls in the same order.
 //!
 //! What must stay: virtual times wrap and are compared by the sign of a difference; times are ns.
-//! May change: the wrapping alone: each method is one call of policy/src/live_queue.
+//! Free: the wrapping alone: each method is one call of policy/src/live_queue.
 //!
 //! Tests by part: queue.rs (places, slices, preemption: `live_queue_place` and the other
 //! `live_queue_*` methods, `entity_eligible`, `slice_left_ns`, `yield_task`, `vq_slice_ns`),

@@ -2,7 +2,7 @@
 //! are the C enum's (`reasons.h`).
 //!
 //! What must stay: names of reasons, which results, CSV and traces have. `cargo xtask reasons`
-//! writes the page. May change: a reason's line for people; a new reason comes with a fixture that
+//! writes the page. Free: a reason's line for people; a new reason comes with a fixture that
 //! pins it.
 //!
 //! Tests by part: fixtures.rs: `every_fixture_holds` (counts which reasons fixtures pin),

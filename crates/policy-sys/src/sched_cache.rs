@@ -2,7 +2,7 @@
 //! (`policy/include/wakeplace/sched_cache.h`): their memory, and how many threads they have.
 //!
 //! What must stay: addresses stay while the core lives, since `wp_ctx.sched_cache` points there.
-//! May change: how memory is laid out, with sched_cache.h.
+//! Free: how memory is laid out, with sched_cache.h.
 //!
 //! Tests by part: sched_cache.rs (`add_processes`, `process_mut`, `process_of`, `sched_cache_raw`,
 //! `process_raw`, `layout`), `a_task_stays_in_its_cache` (`prefers_llc_of`, by the core);

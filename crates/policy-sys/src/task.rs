@@ -1,7 +1,7 @@
 //! A task as the core sees it. What a home may change of it has a method; the rest is the core's.
 //!
 //! What must stay: the record is the core's `struct wp_task`; a home writes only what has a method
-//! here. May change: which fields a home may write: each needs a method.
+//! here. Free: which fields a home may write: each needs a method.
 //!
 //! Tests by part: signals.rs and fixtures (`new`, `weight`, `load_avg`, `util_avg`), fast_path.rs:
 //! `children_have_the_flips_of_their_parent` (`forked_by`), fits.rs: `largest_allowed_capacity`

@@ -2,7 +2,7 @@
 //! in one. A core without groups does nothing of this (docs/decisions/020).
 //!
 //! What must stay: numbers of groups, in the order in which they are added; the root is no group
-//! here. May change: which entry point an event takes, with task_group.c.
+//! here. Free: which entry point an event takes, with task_group.c.
 //!
 //! Tests by part: task_groups.rs (`add_group`, `enqueue`, `enqueue_woken`, `enqueue_moved`,
 //! `task_exit`, `update_blocked`, `weighed`, `prepare_grouped`), fixtures of task-group

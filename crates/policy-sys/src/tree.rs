@@ -4,7 +4,7 @@
 //! "Names").
 //!
 //! What must stay: labels, facts and notes go into results. Trees are provided once per process.
-//! May change: what a tree is asked for beyond its facts.
+//! Free: what a tree is asked for beyond its facts.
 //!
 //! Tests by part: crates/cli/tests/all/kernel.rs: `what_is_no_kernel_is_refused` (`tree_named`),
 //! crates/cli/tests/all/kernel_runs.rs (`provide_trees`, facts and notes in results).

@@ -5,7 +5,7 @@
  * docs/rules/sched-mc.md#power-saving-balance; docs/rules/linux-3-1-to-4-7.md#early-asym-packing).
  * An idle CPU pulls all that a group of higher numbers has. Natively only.
  *
- * What must stay: eras to 5.4 alone use it. May change: the rule, for those eras alone.
+ * What must stay: eras to 5.4 alone use it. Free: the rule, for those eras alone.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/balance_38: packing-4-7.toml, packing-4-7-never-upwards.toml,

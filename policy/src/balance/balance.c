@@ -9,7 +9,7 @@
  *   end:    success resets, failure counts; after enough failures push the running task
  *
  * What must stay: begin, offers, end, in this order, in both homes; steps are enum wp_balance_step.
- * May change: how an attempt is stepped; both homes change with it.
+ * Free: how an attempt is stepped; both homes change with it.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/balance_pass_7_3.rs: `intervals` (`wp_get_sd_balance_interval`, `wp_level_interval`,

@@ -3,7 +3,7 @@
  * What both forms of load balancing use: the parts of a balance object, capacity as it is
  * refreshed on the way (docs/rules/balancing.md#reduced-capacity).
  *
- * What must stay: both forms read these; a sum that is kept must equal its walk. May change: how an
+ * What must stay: both forms read these; a sum that is kept must equal its walk. Free: how an
  * object is read; what is refreshed, and when, only with the pages.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -6,7 +6,7 @@
  * root domain's flags.
  *
  * What must stay: groups in their order, the local one first (ties); sums are those that
- * kept_sums.c keeps. May change: how groups are walked, with kept_sums.c; who is busiest only with
+ * kept_sums.c keeps. Free: how groups are walked, with kept_sums.c; who is busiest only with
  * the page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -6,7 +6,7 @@
  * domain's average. Misfit tasks as in 4.20 (docs/rules/linux-5-0-to-6-12.md#misfit-forms). Native
  * builds only.
  *
- * What must stay: eras to 5.4 alone use it; groups in their order (ties). May change: the search,
+ * What must stay: eras to 5.4 alone use it; groups in their order (ties). Free: the search,
  * for those eras alone, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

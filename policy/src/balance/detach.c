@@ -5,7 +5,7 @@
  *
  * What must stay: a task that is taken (WP_OFFER_TAKE) is moved by the home; the home offers tasks
  * in its queue's order and ends with wp_balance_end(), which may ask for another round; loads and
- * counts are taken off the imbalance in the order of offers. May change: how a round is kept; which
+ * counts are taken off the imbalance in the order of offers. Free: how a round is kept; which
  * tasks move only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -9,7 +9,7 @@
  * A caller clears the sums, adds the group's CPUs, sets what only it knows (misfit, smt_balance,
  * asym_packing, llc_balance) and closes them.
  *
- * What must stay: the order of classes; idlest_class.c uses the same. May change: how sums are kept
+ * What must stay: the order of classes; idlest_class.c uses the same. Free: how sums are kept
  * (kept_sums.c adds the same); classes only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -5,7 +5,7 @@
  * An imbalance counts load, utilisation, tasks or one misfit task, by what the two groups are short
  * of.
  *
- * What must stay: units of an imbalance by its kind (enum wp_migration_type). May change: how a
+ * What must stay: units of an imbalance by its kind (enum wp_migration_type). Free: how a
  * kind is counted, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -5,7 +5,7 @@
  * of older tables have their own intervals (docs/rules/linux-3-8.md#domains-3-8). Also how far
  * apart nodes may be.
  *
- * What must stay: intervals are ms. May change: where an interval is read; figures only with the
+ * What must stay: intervals are ms. Free: where an interval is read; figures only with the
  * pages.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -6,7 +6,7 @@
  * stays where its process is, as long as the caches' utilisation allows both. Which cache a process
  * prefers: preferred_llc.c.
  *
- * What must stay: without processes of several threads nothing of this runs. May change: how caches
+ * What must stay: without processes of several threads nothing of this runs. Free: how caches
  * are looked up; thresholds only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_cache.rs: `towards_the_preferred_cache`

@@ -6,7 +6,7 @@
  * and of equal estimates an idle CPU goes before a busy one. No kernel has this.
  *
  * What must stay: with the parameter off nothing of this runs; margins and ties are those of the
- * page. May change: the order of reasons, margins and ties with their page; no kernel binds this
+ * page. Free: the order of reasons, margins and ties with their page; no kernel binds this
  * rule.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

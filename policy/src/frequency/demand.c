@@ -5,7 +5,7 @@
  * it.
  *
  * What must stay: demands are 0..1024, rounded as the kernel rounds. Energy estimates and frequency
- * requests use the same demand: change both or neither. May change: how a form is computed; what it
+ * requests use the same demand: change both or neither. Free: how a form is computed; what it
  * comes to only with its page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/signals_7_3.rs: `schedutil_examples`

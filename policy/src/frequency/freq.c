@@ -9,7 +9,7 @@
  * frequencies itself (freq_external), it is told of each CPU's demand instead.
  *
  * What must stay: one request at a time is told per domain; calls that may ask return WP_DID_FREQ,
- * and a home carries that out. Frequencies are kHz. May change: how a request is kept; what is
+ * and a home carries that out. Frequencies are kHz. Free: how a request is kept; what is
  * asked for, and when, only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/frequency.rs: `utilisation_to_frequency`

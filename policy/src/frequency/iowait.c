@@ -10,7 +10,7 @@
  * Before, the boost is a frequency and goes from the lowest to the highest
  * (docs/rules/rt-and-deadline.md#rt-capacity-4-17).
  *
- * What must stay: steps and their times as above; before 5.2 the boost is in kHz. May change: where
+ * What must stay: steps and their times as above; before 5.2 the boost is in kHz. Free: where
  * the boost is kept.
  *
  * Tests by part: (below crates/policy-sys/tests) all/classes.rs: `io_boost_sequence`

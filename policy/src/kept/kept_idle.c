@@ -4,7 +4,7 @@
  * (idle_scan.c): the same CPU as a walk from behind the target on, and as many looked at
  * (docs/rules/wake-ups.md#idle-scan). Natively only.
  *
- * What must stay: the same CPU and the same count as the walk. May change: how bits are walked;
+ * What must stay: the same CPU and the same count as the walk. Free: how bits are walked;
  * idle_scan.c has the walk that it must equal.
  *
  * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`

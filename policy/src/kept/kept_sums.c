@@ -4,8 +4,8 @@
  * nothing by what is kept of the whole domain. Natively only. What a CPU adds here is what the
  * walks of balancing (docs/rules/balancing.md#group-class) add: change both.
  *
- * What must stay: a look that only a walk can answer returns 0 and leaves nothing half done. May
- * change: which sums are kept, together with the walks in busiest.c and busiest_5_4.c.
+ * What must stay: a look that only a walk can answer returns 0 and leaves nothing half done. Free:
+ * which sums are kept, together with the walks in busiest.c and busiest_5_4.c.
  *
  * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`
  * (`wp_kept_part`, `wp_kept_sums_of`, `wp_kept_sums_now`, `wp_kept_for`, `wp_kept_sums_at`,

@@ -12,7 +12,7 @@
  * wakes the task for another CPU, or one that pulls the last waiting task.
  *
  * What must stay: who takes a name out of its place frees it, once; places are few and a task
- * without one just leaves. May change: how many places there are.
+ * without one just leaves. Free: how many places there are.
  *
  * Tests by part: (below crates/policy-sys/tests) all/queue_sleepers.rs:
  * `a_debtor_counts_while_it_sleeps` (`wp_delayed_keep`, `wp_live_queue_goes_on`,

@@ -6,7 +6,7 @@
  * docs/rules/capacity-aware.md#util-without-task, docs/rules/capacity-aware.md#fit-thresholds).
  *
  * What must stay: capacities are 0..1024 of the biggest CPU; a test is either the one of 2018 or
- * that since 4.20, by the era. Misfit marks are read by balancing. May change: a test, with its era
+ * that since 4.20, by the era. Misfit marks are read by balancing. Free: a test, with its era
  * and page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/fits.rs: `thresholds` (`wp_fits_capacity`,

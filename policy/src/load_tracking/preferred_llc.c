@@ -10,7 +10,7 @@
  *   a tick: task_tick_cache()   once an epoch: task_cache_work() adds up and chooses
  *
  * What must stay: numbers of caches are those of wp_sched_cache_init; a task's preference counts
- * from 1, 0 is none. May change: how times are kept; counts and thresholds only with the page.
+ * from 1, 0 is none. Free: how times are kept; counts and thresholds only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_cache.rs: `the_cache_that_had_most`
  * (`wp_task_cache_work`, `wp_llc_occupancy`), `one_scan_an_epoch` (`wp_task_tick_cache`,

@@ -5,7 +5,7 @@
  * docs/rules/signals.md#pelt-clock, docs/rules/signals.md#attach-detach).
  *
  * What must stay: a clock is brought up to date before a signal that follows it; what joins a
- * queue's sums leaves them with the same averages. May change: how a step is made; sums only with
+ * queue's sums leaves them with the same averages. Free: how a step is made; sums only with
  * pelt.c and the page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -9,7 +9,7 @@
  * a large machine that word's cache line is what a wake-up waits for (docs/decisions/053).
  *
  * What must stay: each access of the shared word is counted, read and write apart;
- * group_accesses.rs has the numbers. May change: how the word is reached, as long as each access is
+ * group_accesses.rs has the numbers. Free: how the word is reached, as long as each access is
  * counted.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

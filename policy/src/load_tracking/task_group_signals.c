@@ -13,7 +13,7 @@
  * something to run, and for that there is an estimate only.
  *
  * What must stay: queue, then entity, then the queue above, level by level; sums never go below 0.
- * May change: how a level is stepped; not the order of levels.
+ * Free: how a level is stepped; not the order of levels.
  *
  * Tests by part: (below crates/policy-sys/tests) all/task_groups.rs:
  * `the_levels_are_sums_of_each_other` (`wp_tg_queue_update`, `wp_tg_entity_update`, `wp_tg_follow`,

@@ -10,7 +10,7 @@
  * Where hints add up (uclamp_sum.c), nothing is counted here.
  *
  * What must stay: hints are 0..1024; a task is counted out of the buckets that it was counted into.
- * May change: how hints are counted.
+ * Free: how hints are counted.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/fits.rs: `queue_serves_the_highest_hints` (`wp_uclamp_rq_min`, `wp_uclamp_rq_max`,

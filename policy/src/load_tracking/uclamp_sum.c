@@ -6,7 +6,7 @@
  * "uclamp sum aggregation", v2, Hongyan Xia, March 2025. Natively only.
  *
  * What must stay: a CPU's bias is the sum of the biases of the tasks that are on its queue (on_rq),
- * and what its queue counts of an estimate is counted out as it was counted in. May change: the
+ * and what its queue counts of an estimate is counted out as it was counted in. Free: the
  * sums, with the page; no kernel binds them.
  *
  * Tests by part: (below crates/policy-sys/tests) all/uclamp_sum.rs: `the_bias_of_a_task`

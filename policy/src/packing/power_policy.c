@@ -15,7 +15,7 @@
  *
  * No level: as without this rule. Sums are in percent of a CPU, FULL = power_full_util per task.
  *
- * What must stay: percent of a CPU, and the order of levels, groups and CPUs (ties). May change:
+ * What must stay: percent of a CPU, and the order of levels, groups and CPUs (ties). Free:
  * the numbers of the policies, as parameters; who is the fullest only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/power_policy.rs:

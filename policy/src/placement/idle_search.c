@@ -4,7 +4,7 @@
  * walked from a CPU on (docs/rules/wake-ups.md#share-id, docs/rules/wake-ups.md#idle-scan).
  *
  * What must stay: lists of CPUs ascend and are walked from a start round to it: all searches share
- * that order. May change: how CPUs are walked; who counts as idle only with its page, since
+ * that order. Free: how CPUs are walked; who counts as idle only with its page, since
  * balancing asks here, too.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -18,7 +18,7 @@
  * machines each candidate must also fit the task.
  *
  * What must stay: the order of steps, and that step 4 exchanges the recently used CPU even where it
- * does not take it. May change: how a step looks for its CPU; not which one it finds, nor the
+ * does not take it. Free: how a step looks for its CPU; not which one it finds, nor the
  * reason that it gives.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -5,7 +5,7 @@
  * docs/rules/README.md#event-order; steps as in 4.17). The home owns the queue (who is next).
  *
  * What must stay: the order of steps; a home reports each event once, in order, under its queue's
- * lock. May change: how a step is written.
+ * lock. Free: how a step is written.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/signals.rs: `start_values`, `piled_forks` (`wp_task_init`, `wp_task_new`,

@@ -5,7 +5,7 @@
  * docs/decisions/020). Each event goes up the levels as in the kernel: task, group's queue, entity,
  * the queue above, and so on up to the CPU's; then the entities' weights are looked at.
  *
- * What must stay: levels from the inside out; without groups none of this runs. May change: how a
+ * What must stay: levels from the inside out; without groups none of this runs. Free: how a
  * level is walked; not the order, which is the kernel's.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

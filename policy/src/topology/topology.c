@@ -10,7 +10,7 @@
  * before the first event; a live home runs it natively and copies the result.
  *
  * What must stay: lists of CPUs ascend and groups are in the order of their first CPUs: ties of all
- * rules go by them. Engine's domains.rs checks at each run that groups divide domains. May change:
+ * rules go by them. Engine's domains.rs checks at each run that groups divide domains. Free:
  * how lists are gathered; spans, flags and tunables only with the pages.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

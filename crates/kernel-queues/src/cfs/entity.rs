@@ -1,7 +1,7 @@
 //! What the queue keeps of a task, and the era's constants (docs/rules/queues.md#cfs-constants).
 //!
 //! What must stay: constants are the era's parameters, scaled by the number of CPUs
-//! (`scaling_factor`); times are ns. May change: what else is kept of a task.
+//! (`scaling_factor`); times are ns. Free: what else is kept of a task.
 //!
 //! Tests by part: cfs/tests.rs: `three_equal_tasks_share_a_period` (constants: `new`),
 //! `a_turn_of_later_kernels_is_at_most_the_latency` (`turn_ns`),

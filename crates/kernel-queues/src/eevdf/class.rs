@@ -4,8 +4,8 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `EevdfQueue` that it calls (eevdf.rs).
 //!
-//! What must stay: equals keep their order; an entity off the queue keeps lag and slice. May
-//! change: the forwarding alone.
+//! What must stay: equals keep their order; an entity off the queue keeps lag and slice. Free:
+//! the forwarding alone.
 //!
 //! Tests by part: engine's eevdf.rs: `two_hogs_alternate_every_3_ms` (`add_task`, `enqueue_task`,
 //! `task_tick`, `pick_next_task`, `put_prev_task`, `update_curr`), `who_yields_lets_the_other_run`

@@ -1,7 +1,7 @@
 //! What the queue keeps of a task, and the era's rules (docs/rules/queues.md#eevdf).
 //!
-//! What must stay: times are ns; lag and rest of a request in virtual time of its weight. May
-//! change: what else is kept of a task.
+//! What must stay: times are ns; lag and rest of a request in virtual time of its weight. Free:
+//! what else is kept of a task.
 //!
 //! Tests by part: eevdf/tests.rs: `the_base_slice_grows_with_the_machine` (`new`),
 //! `a_new_weight_and_the_protection` (`is_protected`, `limit_protection`),

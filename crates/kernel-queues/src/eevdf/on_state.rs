@@ -1,7 +1,7 @@
 //! A queue that another scheduler had (`crate::on_state`).
 //!
 //! What must stay: entities come with the other scheduler's own times; only the origin is ours, and
-//! where it is does not show. May change: how the queue is filled.
+//! where it is does not show. Free: how the queue is filled.
 //!
 //! Tests by part: on_state/tests.rs: `an_earlier_deadline_displaces_who_is_not_protected`,
 //! `the_time_since_the_last_update_counts` (`preempt_on_state`), `the_earliest_deadline_is_next`,

@@ -2,7 +2,7 @@
 //! group has tasks that wait or run (docs/guide/model.md, "Task groups").
 //!
 //! What must stay: each level is a `CfsQueue` (cfs.rs has the rules); levels are kept in step here.
-//! bandwidth.rs of the engine tries `throttle` and `unthrottle`. May change: how levels are stored;
+//! bandwidth.rs of the engine tries `throttle` and `unthrottle`. Free: how levels are stored;
 //! rules belong into cfs.rs.
 //!
 //! Tests by part: grouped/cfs/tests.rs: `a_group_goes_on_when_one_of_its_tasks_sleeps` (`leave`,

@@ -4,7 +4,7 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsTree` that it calls (grouped/cfs.rs).
 //!
-//! What must stay: a task's place is in the time of its group's queue. May change: the forwarding
+//! What must stay: a task's place is in the time of its group's queue. Free: the forwarding
 //! alone.
 //!
 //! Tests by part: groups.rs of the engine: `groups_share_by_shares_not_by_tasks` (`add_task`,

@@ -3,7 +3,7 @@
 //! (docs/decisions/020, docs/rules/queues.md#eevdf). `check` says what the levels must agree on.
 //!
 //! What must stay: each level is an `EevdfQueue` (eevdf.rs has the rules); levels are kept in step
-//! here. May change: how levels are stored; not who is asked first, from the outside in.
+//! here. Free: how levels are stored; not who is asked first, from the outside in.
 //!
 //! Tests by part: grouped/eevdf/tests.rs: `a_sleepers_group_goes_on` (`name_buddies`,
 //! `name_after_sleep`, `sleep`, `pick`); groups.rs: `groups_share_by_shares_not_by_tasks`,

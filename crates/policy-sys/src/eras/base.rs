@@ -2,7 +2,7 @@
 //! docs/rules/linux-4-17.md#linux-4-17, docs/rules/rt-and-deadline.md#rt-capacity-4-17.
 //!
 //! What must stay: values as read in 4.17; a later kernel's change belongs to later.rs. Recorded
-//! runs show a changed value. May change: a value that was found wrong, with its page; all later
+//! runs show a changed value. Free: a value that was found wrong, with its page; all later
 //! eras change with it.
 //!
 //! Tests by part: forms_by_era.rs, frequency.rs, fast_path.rs and capacity_vectors.rs try forms of

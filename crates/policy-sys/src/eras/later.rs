@@ -1,7 +1,7 @@
 //! Eras after 4.17, each as what differs from the one before (docs/rules/linux-5-0-to-6-12.md).
 //!
 //! What must stay: each era begins with the one before it; a value that changes twice is set twice.
-//! Recorded runs show a changed value. May change: a value that was found wrong, with its page and
+//! Recorded runs show a changed value. Free: a value that was found wrong, with its page and
 //! a test; recorded runs change with it.
 //!
 //! Tests by part: forms_by_era.rs (`linux_5_0`, `linux_5_10`, `linux_6_2`, `linux_6_12`),

@@ -2,7 +2,7 @@
 //! (docs/rules/power-policy.md#power-placement-cleanup to
 //! docs/rules/power-policy.md#power-parameters; docs/decisions/032).
 //!
-//! What must stay: versions' numbers are those of `WP_POWER_*` in their order. May change: the
+//! What must stay: versions' numbers are those of `WP_POWER_*` in their order. Free: the
 //! defaults, with power-policy.md.
 //!
 //! Tests by part: `parameters_are_those_that_were_reconstructed` (`enable`, `set_clean_ups`),

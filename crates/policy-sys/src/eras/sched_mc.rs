@@ -3,7 +3,7 @@
 //! (040). Its versions are the levels of the knob with all of its patches applied.
 //!
 //! What must stay: a version is a level of the knob with all patches; single patches are
-//! parameters. May change: which patches a version has, with sched-mc.md.
+//! parameters. Free: which patches a version has, with sched-mc.md.
 //!
 //! Tests by part: sched_mc.rs: `names_and_states` (`state`, `enable`, `disable`, `put`, `all`),
 //! `patches_one_by_one` (`patches`); sched_mc_later.rs: `what_each_level_places` (`has_knob`).

@@ -2,7 +2,7 @@
 //! prototype that its authors dropped, as sets of its tests
 //! (docs/rules/short-wakes.md#short-versions; docs/decisions/028).
 //!
-//! What must stay: positions of versions, which names of features count by. May change: a version's
+//! What must stay: positions of versions, which names of features count by. Free: a version's
 //! row, with short-wakes.md#short-versions.
 //!
 //! Tests by part: short_names.rs: `names_and_states` (`state`, `enable`, `disable`),
