@@ -3,6 +3,7 @@
 //! The loader sees it at one address, programs at another; the low 32 bits are the same.
 //!
 //! What must stay: pages are handed out from the lowest gap on: equal runs get equal addresses.
+//! Free: how gaps are looked for.
 //! Tests by part: `the_arena_is_cast_by_its_low_half` (`bases`, `mark`),
 //! budget.rs::`what_was_not_handed_out_is_not_written` (`place`),
 //! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`alloc`, `room`),

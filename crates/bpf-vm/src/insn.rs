@@ -2,8 +2,9 @@
 //! program before it may run: after that no register, jump or call of it can be out of range.
 //!
 //! What must stay: whatever passes `check` neither interpreter nor compiler may panic on
-//! (hostile.rs). Tests by part: `what_is_not_offered_is_refused_by_name` (`check`,
-//! `check_function`, `known`: each message), `any_bytes_are_refused_or_run` (`check`, `decode`),
+//! (hostile.rs). Free: how checks are ordered and worded, but for words that programs.rs quotes.
+//! Tests by part: `what_is_not_offered_is_refused_by_name` (`check`, `check_function`, `known`:
+//! each message), `any_bytes_are_refused_or_run` (`check`, `decode`),
 //! same.rs::`compiled_programs_do_what_interpreted_ones_do` (`arithmetic`, `atomic`, `jumps`: what
 //! is taken).
 //!

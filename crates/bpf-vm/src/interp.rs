@@ -1,12 +1,12 @@
 //! The interpreter: slow, plain, and what the compiler is compared with. A change of what an
 //! instruction does is one of `jit` as well (docs/decisions/058).
 //!
-//! What must stay: results, faults and budget to the last bit. Tests by part:
-//! `compiled_programs_do_what_interpreted_ones_do` (all of it, beside the compiler),
-//! `division_by_zero_and_by_minus_one_have_results` and `shifts_take_their_count_modulo_the_width`
-//! (`wide`, `narrow`), `a_load_goes_by_its_register` (`read`), `the_arena_is_cast_by_its_low_half`
-//! (`moved`), `a_frame_begins_zeroed` and `recursion_without_end_is_named` (`run`),
-//! `a_loop_without_end_is_named` (`spend`).
+//! What must stay: results, faults and budget to the last bit. Free: how an instruction is
+//! dispatched. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (all of it, beside
+//! the compiler), `division_by_zero_and_by_minus_one_have_results` and
+//! `shifts_take_their_count_modulo_the_width` (`wide`, `narrow`), `a_load_goes_by_its_register`
+//! (`read`), `the_arena_is_cast_by_its_low_half` (`moved`), `a_frame_begins_zeroed` and
+//! `recursion_without_end_is_named` (`run`), `a_loop_without_end_is_named` (`spend`).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/same.rs
 

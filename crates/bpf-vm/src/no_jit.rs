@@ -1,6 +1,6 @@
 //! Without the feature `jit`: nothing is compiled, so that the interpreter runs every program.
 //!
-//! What must stay: the methods of the compiler (jit/mod.rs).
+//! What must stay: the methods of the compiler (jit/mod.rs). Free: nothing: it only stands in.
 //!
 //! Tests: none; it stands in for the compiler where there is none, and compiles nothing.
 

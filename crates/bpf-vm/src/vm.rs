@@ -2,10 +2,10 @@
 //! program ends with a value or a fault, whatever it is: it reaches nothing of the host.
 //!
 //! What must stay: a call costs the same budget compiled or interpreted; programs hold handles of
-//! maps and functions, never addresses of the host. Tests by part: `programs_count_as_memory`
-//! (`add_program`), `what_is_too_long_is_interpreted` (`compile`, `is_compiled`),
-//! `a_loop_without_end_is_named` and `recursion_without_end_is_named` (`run`, `enter`, `taken`),
-//! `a_hash_map_is_filled_by_a_program` (`add_map`, `copy`),
+//! maps and functions, never addresses of the host. Free: how programs and maps are stored. Tests
+//! by part: `programs_count_as_memory` (`add_program`), `what_is_too_long_is_interpreted`
+//! (`compile`, `is_compiled`), `a_loop_without_end_is_named` and `recursion_without_end_is_named`
+//! (`run`, `enter`, `taken`), `a_hash_map_is_filled_by_a_program` (`add_map`, `copy`),
 //! maps.rs::`compiled_code_looks_up_as_the_helper_does` (`map_number`),
 //! `compiled_programs_do_what_interpreted_ones_do` (`enter_compiled`, `call_out`). `compiled_as`
 //! has no test of its own here.

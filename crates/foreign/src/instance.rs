@@ -4,7 +4,8 @@
 //! A method without a comment is `SchedExtOps`'s (crates/sched-ext/src/ops.rs): it puts the
 //! arguments in the form that the kernel gives programs, and runs the program of that name.
 //!
-//! What must stay: arguments and results as the kernel's callbacks have them.
+//! What must stay: arguments and results as the kernel's callbacks have them. Free: how programs
+//! are looked up and results are read.
 //!
 //! Tests by part: callbacks.rs (order and arguments, beside a kernel: `run`, `enter`, `plain`,
 //! `flags`, `select_cpu`, `enqueue`, `dispatch`, `runnable`, `running`, `stopping`, `quiescent`,

@@ -1,7 +1,8 @@
 //! That nothing hangs: every thread and child that was started must end within a time, or its name
 //! and what the kernel says of it are reported (docs/guide/lab.md).
 //!
-//! What must stay: whatever hangs is named, and this thread never hangs with it.
+//! What must stay: whatever hangs is named, and this thread never hangs with it. Free: how often
+//! threads are looked at, and words.
 //!
 //! Tests by part: `a_thread_that_hangs_is_named_and_one_that_ends_is_not` (`spawn`, `threads`,
 //! `finish`, `wait_while`, `len`, `note`, `whereabouts`), `a_thread_that_panics_is_a_failure`

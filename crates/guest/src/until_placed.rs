@@ -1,7 +1,8 @@
 //! `until-placed`: whether tasks get to the CPUs where they belong, on a machine with big and
 //! little ones (docs/guide/live.md, scripts/live/guest.sh).
 //!
-//! What must stay: keys and verdicts, which scripts/live/guest.sh reads. Times are ns.
+//! What must stay: keys and verdicts, which scripts/live/guest.sh reads. Times are ns. Free: words
+//! of failures.
 //!
 //! Tests by part: `small_tasks_are_what_the_arguments_say` (`small_job`),
 //! `only_two_words_are_known` (`run`),

@@ -1,7 +1,8 @@
 //! The program itself, for about a second each: output and exit codes.
 //! Page: docs/guide/lab.md.
 //!
-//! What must stay: exit codes and keys of the report are what the lab reads.
+//! What must stay: exit codes and keys of the report are what the lab reads. Free: how long a
+//! program runs, within the bounds that are asserted.
 //! Tests by part (in crates/guest/src): ping_pong.rs, fork_storm.rs, affinity_storm.rs, load/mod.rs
 //! and until_placed.rs: each test by the program's name.
 //! Helpers, and who fails with them: `run` (all tests); `report`, `number`

@@ -1,7 +1,8 @@
 //! What the kernel knows of capacity, frequency and energy. None of it stops the live scheduler;
 //! without it there is less to place by (docs/guide/live.md, "Run").
 //!
-//! What must stay: names of checks, which `doctor --format json` has. Capacities are of 1024.
+//! What must stay: names of checks, which `doctor --format json` has. Capacities are of 1024. Free:
+//! words of remedies, but for those that probe.rs quotes.
 //!
 //! Tests by part: `another_governor_is_named_by_policy` (`governor`),
 //! `debugfs_without_models_differs_from_no_debugfs` (`energy_model`),

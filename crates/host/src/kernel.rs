@@ -1,6 +1,7 @@
 //! What the kernel offers to a scheduler that is loaded into it (docs/guide/live.md, "Run").
 //!
 //! What must stay: names of checks, which `doctor --format json` has; a doubt never stops a start.
+//! Free: words of remedies, but for those that probe.rs quotes.
 //!
 //! Tests by part: `an_old_kernel_and_an_unset_option_are_named` (`release`, `sched_ext`,
 //! `a_kernel_with_sched_ext`), `a_loaded_scheduler_is_named` (`slot`, `scheduler_slot`),

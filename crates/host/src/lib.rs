@@ -9,7 +9,8 @@
 //! needs its own program, a kernel with sched_ext and its type information, and the right to load
 //! programs.
 //!
-//! What must stay: names, order and states of checks, which `doctor` shows and JSON has.
+//! What must stay: names, order and states of checks, which `doctor` shows and JSON has. Free:
+//! further checks, at the end of the list.
 //!
 //! Tests by part: `a_board_with_everything_lacks_nothing` (`new`, `checks`, `can_run`),
 //! probe.rs::`an_empty_tree_stops_only_the_live_scheduler` (`can_run`),

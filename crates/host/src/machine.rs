@@ -1,7 +1,8 @@
 //! The machine itself: CPUs, memory, and what whoever asks may do on it (docs/guide/live.md,
 //! "Run").
 //!
-//! What must stay: names of checks; capabilities are the effective ones.
+//! What must stay: names of checks; capabilities are the effective ones. Free: words of remedies,
+//! but for those that probe.rs quotes.
 //!
 //! Tests by part: `a_board_with_everything_lacks_nothing` (`cpus`, `arch`, `memory`, `field`),
 //! `rights_are_the_effective_ones` (`rights`, `lacking_capabilities`),

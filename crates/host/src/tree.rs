@@ -2,7 +2,7 @@
 //! It reads below its root alone (docs/guide/live.md, "Run").
 //!
 //! What must stay: only files are read; absent and unreadable are told apart, since remedies
-//! differ.
+//! differ. Free: further readers, of files only.
 //!
 //! Tests by part: `cpu_lists_are_counted` (`cpu_list_len`), `numbers_sort_as_numbers`
 //! (`natural_key`, `names`), probe.rs::`debugfs_without_models_differs_from_no_debugfs` (`absent`),

@@ -2,7 +2,8 @@
 //! Page: docs/guide/live.md, "Run".
 //!
 //! What must stay: what is a lack and what is doubt; the list of functions is that of the
-//! scheduler's source (`the_functions_are_those_of_the_scheduler`).
+//! scheduler's source (`the_functions_are_those_of_the_scheduler`). Free: what else a made tree
+//! holds.
 //! Tests by part (in crates/host/src): lib.rs: `a_board_with_everything_lacks_nothing`,
 //! `an_empty_tree_stops_only_the_live_scheduler`, `this_machine_is_probed_without_failing`
 //! (`can_run`, `checks`), `a_program_that_is_not_installed_is_a_lack` (`checks`); config.rs:

@@ -3,7 +3,7 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: both ends are one program, so the form is free. Lengths are bounded before
-//! memory is taken (`nonsense_is_refused`).
+//! memory is taken (`nonsense_is_refused`). Free: the form of batches, and how large one is.
 //!
 //! Tests by part: `messages_arrive_in_order` (`new`, `send`, `tell`, `flush`, `put`, `receive`,
 //! `try_push`, `finalize`), `nonsense_is_refused` (`receive`).

@@ -7,6 +7,7 @@
 //! changed in anything that the build reads has another key.
 //!
 //! What must stay: the sum of equal trees, wherever they are; what is remembered is only for speed.
+//! Free: the form of what is remembered.
 //!
 //! Tests by part: `only_what_the_build_reads_counts` (`look`, `add`, `add_file`, `sum`),
 //! `a_file_that_was_written_within_a_tick_is_read_again` (`known`, `of`),

@@ -1,6 +1,7 @@
 //! Versions of kernels, as `7.3.4` (docs/guide/kernel.md, "Names").
 //!
-//! What must stay: the text is that which was read; a series begins its versions.
+//! What must stay: the text is that which was read; a series begins its versions. Free: how a text
+//! is taken apart.
 //!
 //! Tests by part: `a_series_begins_its_versions_only` (`begins`, `series`),
 //! `numbers_are_compared_as_numbers` (`cmp`, `partial_cmp`), `debians_own_part_goes` (`of_debian`),

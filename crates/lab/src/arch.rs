@@ -1,6 +1,6 @@
 //! The architectures of guests (docs/guide/lab.md).
 //!
-//! What must stay: names that users type; they are those of platforms.
+//! What must stay: names that users type; they are those of platforms. Free: further architectures.
 //!
 //! Tests by part: `images_that_boot_have_an_architecture` (`Arch` by images),
 //! crates/lab/src/scheduler.rs::`another_architecture_and_a_script_are_refused` (`host`,

@@ -9,6 +9,7 @@
 //! way to say the same.
 //!
 //! What must stay: capacities and powers that a guest's kernel computes equal the platform's file.
+//! Free: names of nodes that the kernel does not look for.
 //!
 //! Tests by part: `hikey960_has_the_values_of_its_own_device_tree` (`edit`, `Clocked`, `new`),
 //! `the_map_has_the_clusters_of_the_platform`, `packages_are_sockets` (`cpu_map`, `cache_groups`),

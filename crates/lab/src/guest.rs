@@ -2,7 +2,8 @@
 //! (docs/guide/lab.md). A guest that hangs is ended, and its console is kept.
 //!
 //! What must stay: the command line decides what a guest is; equal requests have equal lines.
-//! Patience is wall time and changes no result but that there is one.
+//! Patience is wall time and changes no result but that there is one. Free: lengths of patience,
+//! and words.
 //!
 //! Tests by part (guest/tests.rs): `a_guest_that_stands_still_before_it_is_up_is_started_once_more`
 //! (`boot`, `try_boot`, `start`, `is_up`), `a_guest_that_has_sent_its_results_was_up` (`is_up`,

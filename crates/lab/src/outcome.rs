@@ -2,7 +2,8 @@
 //! (docs/guide/lab.md).
 //!
 //! What must stay: keys of facts are those that crates/lab/src/guest/run.sh writes
-//! (`scheduler_facts`, `stop_scheduler`). A doubt is a failure, never a result. Tests by part:
+//! (`scheduler_facts`, `stop_scheduler`). A doubt is a failure, never a result. Free: words of
+//! failures, but for those that tests quote. Tests by part:
 //! `the_scheduler_that_was_asked_for_is_a_result` (`judge`; `kernel_ran`, also without sched_ext),
 //! `another_scheduler_is_a_failure_whoever_was_asked_for` (`kernel_ran`, `wakeplace_ran`),
 //! `a_scheduler_that_never_came_is_a_failure`, `a_scheduler_that_was_put_out_is_a_failure` and

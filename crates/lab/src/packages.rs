@@ -1,7 +1,7 @@
 //! Debian packages that a run adds to its guest, whole, with what they need (docs/guide/lab.md).
 //!
 //! What must stay: packages are unpacked, never installed; order by names, so that archives are
-//! equal.
+//! equal. Free: how the archive is asked.
 //!
 //! Tests by part: `names_are_those_that_debian_allows` (`from_str`, `as_str`),
 //! `files_have_their_place_below_usr` (`place`), `a_package_is_taken_whole` (`add_folder`,

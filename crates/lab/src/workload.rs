@@ -2,7 +2,7 @@
 //! guest cannot do as the simulator does is refused.
 //!
 //! What must stay: times are ns, work is scaled to the guest's CPU of 1024. The form of a job is
-//! `crates/guest/src/job.rs`'.
+//! `crates/guest/src/job.rs`'. Free: words of refusals, but for those that tests quote.
 //!
 //! Tests by part: `a_periodic_workload_becomes_a_job` (`job`, `translate`, `task`, `phase`, `op`,
 //! `loops`), `work_meant_for_a_small_cpu_is_less_on_a_big_one` (`scaled`),

@@ -3,7 +3,7 @@
 //! Page: docs/guide/lab.md.
 //!
 //! What must stay: ignored by default: it boots and downloads. What is expected is of the command
-//! and the platform, not of a run.
+//! and the platform, not of a run. Free: platforms, commands and times that only serve a boot.
 //! Tests by part (in crates/lab/src): run.rs (`run`, `prepare`, `collect`), guest.rs, scheduler.rs
 //! and own.rs: all tests.
 //! Helpers, and who fails with them: `request`, `boot` (all tests); `own`

@@ -1,6 +1,7 @@
 //! How a scheduler ends. The words are the kernel's own (docs/rules/sched-ext.md#errors).
 //!
-//! What must stay: reasons and their words are the kernel's; results have them.
+//! What must stay: reasons and their words are the kernel's; results have them. Free: how an end is
+//! kept.
 //!
 //! Tests by part: `what_a_program_says_itself` (`new`, `fault`, `fmt`, code),
 //! `a_forgotten_task_is_found` (`reason`: "runnable task stall"), `hotplug_needs_callbacks`

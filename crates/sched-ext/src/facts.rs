@@ -2,7 +2,7 @@
 //! docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: what is here the foreign loader writes into the structs that programs read
-//! (crates/foreign/src/kernel): a new fact is written there. Times are ns.
+//! (crates/foreign/src/kernel): a new fact is written there. Times are ns. Free: further facts.
 //!
 //! Tests by part: crates/sched-ext/tests/all/kernel.rs::`tasks_are_found_by_pid` (`TaskFacts`),
 //! crates/engine/tests/behaviour/sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs`

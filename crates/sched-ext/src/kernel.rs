@@ -3,7 +3,7 @@
 //! offered to programs by `crates/foreign/src/kfuncs`; class/kfuncs.rs is the one implementation.
 //!
 //! What must stay: errors are the kernel's negative numbers; an implementation may count and note
-//! but not differ.
+//! but not differ. Free: further kfuncs, with their default.
 //!
 //! Tests by part: `queues_are_made_once` (`create_dsq`, `destroy_dsq`, `dsq_nr_queued`,
 //! `dsq_iter_new`), `tasks_are_found_by_pid` (`task_from_pid`, `task`, `task_cpus`),

@@ -2,7 +2,8 @@
 //! docs/rules/sched-ext.md#tasks; `crates/foreign/src/instance.rs` runs a program for each.
 //!
 //! What must stay: names are the members of `struct sched_ext_ops`. An implementation that lacks a
-//! callback answers as a kernel without it: the defaults below.
+//! callback answers as a kernel without it: the defaults below. Free: further callbacks of later
+//! kernels, with their default.
 //!
 //! Tests by part: crates/cli/tests/all/callbacks.rs (which callbacks come, and in which order),
 //! life.rs::`weights_are_told_when_they_change` (`set_weight`, `cgroup_move`),

@@ -2,7 +2,8 @@
 //! `--follow`: power-policy follows the machine's source of power or its power profile
 //! (docs/guide/live.md, "Steer"). It asks for changes as a user would, by the same words.
 //!
-//! What must stay: it never decides more than `power-policy`, and asks as a user would.
+//! What must stay: it never decides more than `power-policy`, and asks as a user would. Free: how
+//! often it looks, and words.
 //!
 //! Tests by part: `only_changes_are_told` (`look`, `succeeded`, `of_profile`),
 //! `the_source_of_power_decides` (`wanted`), `silence_is_told_at_the_start` (`nothing_below`,

@@ -7,7 +7,8 @@
 //! (docs/decisions/011). Whatever fails, nothing of it stays loaded.
 //!
 //! What must stay: nothing is changed before `attach`, and dropping the object gives the machine
-//! back. The layout of `wp_ctx` is one in both builds (`tests/parity/loaded.rs`).
+//! back. The layout of `wp_ctx` is one in both builds (`tests/parity/loaded.rs`). Free: words of
+//! errors, and how counters are gathered.
 //!
 //! Tests by part: xtask/src/live/tests.rs on each kernel (`load`, `leave_out_missing`, `attach`,
 //! `snapshot`; `verifier`: `verified_insns`; `queues_wakeups`), guest.sh (switching: `apply`;

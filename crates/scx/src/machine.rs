@@ -4,7 +4,8 @@
 //! platform file of another machine is refused with all that differs.
 //!
 //! What must stay: exit codes 2 (what the user gave) and 3 (the machine), and that a wrong platform
-//! file is refused with all differences.
+//! file is refused with all differences. Free: words of differences, but for those that tests
+//! quote.
 //!
 //! Tests by part: `the_kernels_own_word` (`describe`, `level`, `classes`, `kernel_clocks`, `list`,
 //! `tick_ns`), `the_kernels_energy_model` (`kernel_model`), `another_governor_is_seen`

@@ -3,7 +3,7 @@
 //! and whatever ends it, the kernel's own scheduler is in force again (docs/guide/live.md, "Run").
 //!
 //! What must stay: order of check, load, attach, watch, let go; after the end the kernel's own
-//! scheduler is in force. Exit codes: docs/guide/live.md.
+//! scheduler is in force. Exit codes: docs/guide/live.md. Free: words, and how often it looks.
 //!
 //! Tests by part: guest.sh steps (`run`, `watch`, `answer`, `change`, `sample`; hotplug-storm:
 //! `rebuild`; second-instance: exit code 3), guest.sh killed (what a dead loader leaves),

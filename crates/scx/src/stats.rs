@@ -4,7 +4,7 @@
 //! takes lines of any length from any number of clients (docs/guide/live.md, "Watch").
 //!
 //! What must stay: the protocol is the crate `scx_stats`' own; names of fields are described by
-//! `meta`.
+//! `meta`. Free: further fields, each described.
 //!
 //! Tests by part (crates/scx/src/stats/tests.rs): `the_client_of_the_scx_tools_reads_it`
 //! (`Server::bind`, `serve`, `answer`, `sample`, `done`, `response`),

@@ -1,8 +1,9 @@
 //! Helpers on maps. `jit/lookup.rs` does one of these in compiled code: both must agree.
 //!
 //! What must stay: results are the kernel's errno, and each call is charged by its work, or a
-//! program could run for ever. Tests by part: `a_wild_key_is_refused` (`update`, `delete`,
-//! `for_each`), `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
+//! program could run for ever. Free: how arguments are fetched and walks are written. Tests by
+//! part: `a_wild_key_is_refused` (`update`, `delete`, `for_each`),
+//! `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
 //! `compiled_code_looks_up_as_the_helper_does` (`find`, `lookup`), `queues_and_stacks_go_round`
 //! (`push`, `pop`), `entries_of_storage_count_as_memory` (`storage`),
 //! `walks_over_maps_count_as_memory` (`for_each`),

@@ -2,8 +2,9 @@
 //! memory is what `interp` does.
 //!
 //! What must stay: same results, same faults and the same budget as the interpreter, and an address
-//! is used as it was checked. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (all
-//! of it), `shifted_addresses_are_the_same_compiled_as_interpreted` and
+//! is used as it was checked. Free: which machine code is made, as long as same.rs holds. Tests by
+//! part: `compiled_programs_do_what_interpreted_ones_do` (all of it),
+//! `shifted_addresses_are_the_same_compiled_as_interpreted` and
 //! `a_store_at_a_shifted_address_stays_inside` (`readable`, `writable`), `a_frame_begins_zeroed`
 //! (`enter`), `a_loop_without_end_is_named` (`spend`, `go`), `recursion_without_end_is_named`
 //! (`fault`), budget.rs::`what_was_not_handed_out_is_not_written` (`reaches`).

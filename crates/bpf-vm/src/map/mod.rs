@@ -5,9 +5,9 @@
 //! one of `jit/lookup.rs`, where arrays are looked up.
 //!
 //! What must stay: the order of keys, errno values, and addresses of values as long as their
-//! element lives. Tests by part: `an_array_with_other_keys_is_refused` and
-//! programs.rs::`a_map_that_is_too_large_is_refused` (`new`),
-//! `a_program_writes_the_value_of_its_own_cpu` (`update`, `lookup`),
+//! element lives. Free: how keys are kept and found. Tests by part:
+//! `an_array_with_other_keys_is_refused` and programs.rs::`a_map_that_is_too_large_is_refused`
+//! (`new`), `a_program_writes_the_value_of_its_own_cpu` (`update`, `lookup`),
 //! `a_hash_map_is_filled_by_a_program` (`insert`), `a_wild_key_is_refused` (`key_at`),
 //! `queues_and_stacks_go_round` (`push`, `pop`, `slot`), `the_order_of_a_map_is_that_of_insertion`
 //! (`keys`), `keys_of_maps_count_as_memory` (`pay`),

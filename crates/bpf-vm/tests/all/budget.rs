@@ -2,7 +2,8 @@
 //! Page: docs/decisions/058.
 //!
 //! What must stay: what counts and how many bytes is stated by the limits in src/budget.rs; the
-//! sums are worked out in the tests. Kernel files named at a test are the rule.
+//! sums are worked out in the tests. Kernel files named at a test are the rule. Free: sizes of the
+//! programs and maps, if they still pass a limit.
 //! Tests by part (in crates/bpf-vm/src): budget.rs: `keys_of_maps_count_as_memory` (`ENTRY_BYTES`),
 //! `what_is_too_long_is_interpreted` (`COMPILED`, `COMPILED_FUNCTION`), `programs_count_as_memory`
 //! (`INSN_BYTES`, `OBJECT_BYTES`); fault.rs: `keys_of_maps_count_as_memory` (`HeapFull`);

@@ -1,7 +1,8 @@
 //! Helpers on maps, called as programs call them.
 //! Rule: the kernel's kernel/bpf, by the file named at each test.
 //!
-//! What must stay: results and errors are the kernel's; compiled code and helper agree.
+//! What must stay: results and errors are the kernel's; compiled code and helper agree. Free: sizes
+//! of maps and values, and how programs are put together.
 //! Tests by part (in crates/bpf-vm/src): helpers/maps.rs: `a_wild_key_is_refused` (`update`,
 //! `delete`, `for_each`), `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
 //! `compiled_code_looks_up_as_the_helper_does` (`find`, `lookup`); map/mod.rs:

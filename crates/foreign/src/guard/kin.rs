@@ -2,7 +2,7 @@
 //! (docs/decisions/058).
 //!
 //! What must stay: a process is ended only after it was seen to descend from the root, since
-//! numbers are used again.
+//! numbers are used again. Free: how /proc is read, and how often.
 //!
 //! Tests by part: `nothing_of_a_loader_outlives_the_run` (`living`, `end`, `signal`, `has`,
 //! `state`, `children`, `has_ended`, `adopt_orphans`),

@@ -6,7 +6,7 @@
 //! a caller counts only if the caller still waits.
 //!
 //! What must stay: memory is opened before the caller is asked whether it waits. None and false
-//! mean: the caller is gone, or the address is none of its.
+//! mean: the caller is gone, or the address is none of its. Free: how bytes are transferred.
 //!
 //! Tests by part: `a_line_of_maps_names_a_file` (`in_maps`),
 //! schedulers.rs::`a_loader_runs_in_virtual_time` (`with`, `read`, `read_at_once`, `write`),

@@ -2,7 +2,7 @@
 //! loader sees".
 //!
 //! What must stay: one byte and one descriptor per message: both ends are of this build, and the
-//! message's form is the kernel's.
+//! message's form is the kernel's. Free: how the message's buffer is laid out in memory here.
 //!
 //! Tests by part: `virtual_time_does_not_depend_on_the_way` (`send`, `receive`, `message`; by
 //! ptrace `message_at`, `descriptor_in`),

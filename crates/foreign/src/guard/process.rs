@@ -1,6 +1,7 @@
 //! The way that a loader's calls take (docs/guide/schedulers.md, "What the loader sees").
 //!
-//! What must stay: both ways offer the same methods; callers do not ask which it is.
+//! What must stay: both ways offer the same methods; callers do not ask which it is. Free: further
+//! methods, for both ways.
 //!
 //! Tests by part: `results_do_not_depend_on_the_way` (`wait`, `waits`, `respond`),
 //! interception.rs::`virtual_time_does_not_depend_on_the_way` (`descriptor`),

@@ -2,7 +2,7 @@
 //! list goes to the host's kernel (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: `is_trapped` and the filter say the same, for both architectures. A call that is
-//! added here needs its answer in load/serve.rs.
+//! added here needs its answer in load/serve.rs. Free: the order of the list.
 //!
 //! Tests by part: interception.rs::`results_do_not_depend_on_the_way` (`is_trapped` beside
 //! `filter`), interception.rs::`doctor_says_which_way_calls_take` (`notify_of`),

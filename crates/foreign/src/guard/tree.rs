@@ -2,7 +2,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: files that the loader reads are those of `machine_files`; nothing outside the
-//! folder is written or removed.
+//! folder is written or removed. Free: how the folder is called and when leftovers are swept.
 //!
 //! Tests by part: `leftovers_are_removed` (`own_folder`, `sweep`),
 //! `paths_are_resolved_by_their_words` (`resolved`),

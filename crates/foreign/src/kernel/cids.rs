@@ -1,7 +1,7 @@
 //! Topological numbers of CPUs (7.1 and later; docs/rules/sched-ext.md#cids).
 //!
 //! What must stay: the order is the kernel's, and so are the texts of errors. Shards hold whole
-//! cores.
+//! cores. Free: how the order is computed.
 //!
 //! Tests by part: `threads_of_a_core_stand_together` (`of`, `number`, `places`, `place`),
 //! `cores_are_spread_over_shards` (`divide`, `cores`), `an_order_of_its_own` (`replace`,

@@ -1,7 +1,8 @@
 //! Lists and trees of objects: the nodes in their order, by the heads' addresses
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
-//! What must stay: the order of a list is the program's; a node is in one list at a time.
+//! What must stay: the order of a list is the program's; a node is in one list at a time. Free: how
+//! nodes are kept on the host's side.
 //!
 //! Tests by part: `a_list_has_two_ends_and_a_price` (`len`, `get`, `find`, `insert`, `remove`,
 //! `drop_in`, and the memory that a node costs).

@@ -3,7 +3,7 @@
 //! of a pointer that is none reads as 0, as in the kernel.
 //!
 //! What must stay: addresses that programs keep (mirrors) stay while the task or cgroup lives;
-//! equal runs have equal addresses.
+//! equal runs have equal addresses. Free: which further fields are shown to programs.
 //!
 //! Tests by part: `a_field_of_a_wild_pointer_is_zero` (`get`, `get_in`),
 //! `calls_answer_as_a_kernel_does` (`new`, `object`, `cgroup`, `cgroup_of`, `task_of`,

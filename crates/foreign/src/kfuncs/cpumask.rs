@@ -2,7 +2,7 @@
 //! programs see").
 //!
 //! What must stay: answers as lib/cpumask.c and kernel/bpf/cpumask.c give them, errors included;
-//! masks have 64-bit words.
+//! masks have 64-bit words. Free: how words are combined.
 //!
 //! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` with walk.bpf.c
 //! (`test`). The others (`create`, `first`, `both`, `change`, `combine`, `pair`, `all`, `weight`,

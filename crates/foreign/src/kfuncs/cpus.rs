@@ -2,7 +2,7 @@
 //! docs/rules/sched-ext.md#cpuperf). Each answers as the kernel's function of that name does.
 //!
 //! What must stay: masks of idle CPUs that a program looks at are refreshed after each call that
-//! claims one.
+//! claims one. Free: how arguments are read; further calls as rows.
 //!
 //! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`select_default`:
 //! fifo.bpf.c; `kick`: walk.bpf.c), `calls_answer_as_a_kernel_does` (`cpu_rq`, `locked_rq`,

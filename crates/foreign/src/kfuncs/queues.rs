@@ -3,7 +3,7 @@
 //! older kernels go the same way.
 //!
 //! What must stay: what a program has written to tasks reaches the kernel before a call that moves
-//! them (`write_back`).
+//! them (`write_back`). Free: how arguments are read; further calls as rows.
 //!
 //! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`create`, `insert`,
 //! `move_to_local_flags`: fifo.bpf.c; `insert_vtime`, `insert_vtime_args`: vtime.bpf.c; `walk_new`,

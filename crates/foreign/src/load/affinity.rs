@@ -2,7 +2,7 @@
 //! program that a bound thread runs is executed on a CPU of the thread's (docs/guide/schedulers.md,
 //! "What the loader sees").
 //!
-//! What must stay: the host's own affinity is never changed or told.
+//! What must stay: the host's own affinity is never changed or told. Free: how masks are kept.
 //!
 //! Tests by part: `a_bound_thread_is_where_it_may_be` (`affinity`, `set_affinity`, `cpu_of`,
 //! `all_cpus`, EINVAL). It calls for the caller itself: another thread's number (`thread_meant`)

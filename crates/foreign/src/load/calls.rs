@@ -3,7 +3,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: nothing here decides an answer. What the wire says is not believed beyond its
-//! type.
+//! type. Free: the form of messages, with wire.rs.
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`start`, `wait`, `respond`, `read`, `write`,
 //! `threads`, `gone`, `counter`, `descriptor`), `a_process_that_shares_maps_is_refused` (`sharer`,

@@ -1,7 +1,7 @@
 //! The loader's clocks and timers: virtual time (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: times are ns, read and written in the structures of the C library; the host's
-//! clock is never read for an answer.
+//! clock is never read for an answer. Free: how timers are kept.
 //!
 //! Tests by part: `the_clock_creeps_for_who_reads_it_without_end` (`Told::read`),
 //! `times_are_read_as_they_are_written` (`timespec`, `nanoseconds`),

@@ -2,7 +2,8 @@
 //! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path. What is told here and what the
 //! core is told come from one platform (docs/guide/schedulers.md, "What the loader sees").
 //!
-//! What must stay: forms are those of sysfs and procfs: kHz, bytes as `K`, lists as `0-3,8`.
+//! What must stay: forms are those of sysfs and procfs: kHz, bytes as `K`, lists as `0-3,8`. Free:
+//! further files, in the form of the kernel's.
 //!
 //! Tests by part: `a_loader_sees_the_modelled_machine` (`cpus`, `cpu`: cpu/online, cpu_capacity;
 //! `list`), schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`kernel`: libbpf reads the

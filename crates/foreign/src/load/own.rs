@@ -3,7 +3,7 @@
 //! answered is what a loader's own calls are answered.
 //!
 //! What must stay: answers go the way of a loader's calls (load/bpf.rs), or fuzzing would try
-//! something else.
+//! something else. Free: how a command is handed over.
 //!
 //! Tests by part: `types_that_are_kept_count_as_memory` (`new`, `put`, `call`, `refused`,
 //! `addresses`), load/affinity.rs::`a_bound_thread_is_where_it_may_be` (`session`), mutations.rs

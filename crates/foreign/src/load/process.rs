@@ -2,7 +2,7 @@
 //! (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: patience is by the host's clock and only ends what hangs; all else is virtual
-//! time.
+//! time. Free: how long the patience is.
 //!
 //! Tests by part: `runs_with_a_loader_beside_them_are_the_same` (`start`, `go_on`, `pass`,
 //! `until_attached`), schedulers.rs::`what_is_no_scheduler_is_refused`,

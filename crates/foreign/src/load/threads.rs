@@ -4,7 +4,7 @@
 //! first go on: equal loaders take equal turns.
 //!
 //! What must stay: turns go by virtual time, then by the order of waiting: equal loaders, equal
-//! runs (`runs_with_a_loader_beside_them_are_the_same`).
+//! runs (`runs_with_a_loader_beside_them_are_the_same`). Free: how threads are kept.
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`run`, `event`, `take`, `take_new`, `next`,
 //! `wake`, `wake_due`, `at_futex`, `wake_changed`, `deadline`, `look_at_files`, `somebody_new`,

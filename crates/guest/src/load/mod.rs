@@ -1,7 +1,8 @@
 //! `load`: runs the tasks of a [`Job`] and measures what each got in the window
 //! (docs/guide/lab.md).
 //!
-//! What must stay: warm-up, then the window; what lies outside counts nothing.
+//! What must stay: warm-up, then the window; what lies outside counts nothing. Free: how threads
+//! are waited for.
 //!
 //! Tests by part: load/tests.rs::`a_periodic_task_has_a_job_in_every_period` (`run`,
 //! `wait_for_window`, `plan`), load/tests.rs::`a_cpu_that_is_not_there_is_the_machines_fault`

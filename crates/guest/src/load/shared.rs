@@ -1,6 +1,7 @@
 //! What all threads of a job see (docs/guide/lab.md).
 //!
-//! What must stay: no thread begins before all are set up, and none waits without an end.
+//! What must stay: no thread begins before all are set up, and none waits without an end. Free:
+//! which locks are used.
 //!
 //! Tests by part: `a_delayed_task_begins_later` (`Times`, `measured`),
 //! `a_cpu_that_is_not_there_is_the_machines_fault` (`arrive`, `all_ready`),

@@ -2,7 +2,7 @@
 //! order, and bounds that a busy machine cannot break.
 //!
 //! What must stay: bounds are such that a busy machine cannot break them: never assert a time of
-//! this machine.
+//! this machine. Free: times and numbers of tasks, if the arithmetic follows.
 //! Tests by part (in crates/guest/src): load/task.rs (`timer`, `fork`, `enter`), load/sync.rs and
 //! load/mod.rs (`run`): all others.
 //! Helpers, and who fails with them: `task`, `job` (all tests); `run_whole` (most tests). Page:

@@ -1,7 +1,7 @@
 //! The queue by itself: worked numbers of docs/rules/queues.md#cfs-numbers and its rules.
 //!
 //! What must stay: figures are the page's worked numbers, bit for bit; an era's form is named in
-//! the test.
+//! the test. Free: numbers of tasks, and how a helper fills the queue.
 //! Tests by part (in crates/kernel-queues/src): weight.rs:
 //! `virtual_time_matches_the_kernels_fixed_point`, `the_least_slice_of_idle_and_of_new_tasks`
 //! (`of_nice`), `three_equal_tasks_share_a_period` (`calc_delta`, `of_sum`); cfs.rs:

@@ -2,7 +2,8 @@
 //! against an oracle that sums everything up anew.
 //!
 //! What must stay: figures are the page's; the oracle sums everything up anew and shares nothing
-//! with the queue but its entities.
+//! with the queue but its entities. Free: seeds and lengths of the histories, and how a helper
+//! fills the queue.
 //! Tests by part (in crates/kernel-queues/src): eevdf.rs: `v_is_the_weighted_average_rounded_down`
 //! (`move_origin`, `average`), `a_task_alone_takes_the_origin_along` (`average`, `eligible`),
 //! `lag_is_inflated_by_the_own_weight` (`average`), `lag_is_limited_as_the_era_has_it` (`lag`),

@@ -4,6 +4,7 @@
 //! docs/rules/queues.md#eevdf-virtual-time.
 //!
 //! What must stay: one question on a state that is put there, with the answer of the queue itself.
+//! Free: numbers of tasks, and how a helper fills the queue.
 //! Tests by part (in crates/kernel-queues/src): eevdf/on_state.rs (`preempt_on_state`,
 //! `pick_on_state`) and cfs/on_state.rs (`wakeup_preempt`, `pick`): all tests.
 //! Helpers, and who fails with them: `params`, `queued` (all tests); `ask` (most tests).

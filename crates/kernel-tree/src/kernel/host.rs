@@ -2,7 +2,8 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! A C function without a comment is the entry of wpk_host of that name, which hands over to
-//! `Host`. What must stay: order of the table's fields, and that none of them unwinds.
+//! `Host`. What must stay: order of the table's fields, and that none of them unwinds. Free: what
+//! is done with words that the kernel says.
 //!
 //! Tests by part: `a_kernel_is_booted_entered_and_left` (`table`, `context`, `log`, `words`,
 //! `warned`, `fault`, `frequency`, `placed`, `list`, `into_host`), `calls_are_what_the_header_says`

@@ -2,7 +2,8 @@
 //! (docs/guide/kernel.md, "In a run"). One thread enters a kernel; what it does depends on what it
 //! was told alone.
 //!
-//! What must stay: one entry at a time; errors of entries are `Refused`.
+//! What must stay: one entry at a time; errors of entries are `Refused`. Free: how answers are kept
+//! between entries.
 //!
 //! Tests by part: `a_kernel_is_booted_entered_and_left` (`boot`, `into_host`, `set_now`, `release`,
 //! `hz`, `cpus`, `take_changed`, `events`, `interrupt`, `device`, `go_on`, `cpu_state`, `task_cpu`,

@@ -2,7 +2,7 @@
 //! Page: docs/guide/kernel.md; the header: crates/kernel-shim.
 //!
 //! What must stay: layout and calls are those of the C header, which is compiled here: change both
-//! together.
+//! together. Free: what else the compiled C does.
 //! Tests by part (in crates/kernel-tree/src): kernel/mod.rs: `a_kernel_is_booted_entered_and_left`
 //! (`is_dead`), `addresses_have_names` (`fault_entries`); kernel/entries.rs, kernel/host.rs and
 //! crates/kernel-abi: all others.

@@ -3,7 +3,8 @@
 //! Page: docs/guide/kernel.md, "What is kept".
 //!
 //! What must stay: what is built, and when it is built again, follows from the tree's content
-//! alone; a failed build leaves nothing.
+//! alone; a failed build leaves nothing. Free: names and contents of the files, and how the script
+//! in the builder's place is written.
 //! Tests by part (in crates/kernel-tree/src): store.rs, content.rs and git.rs: all others.
 //! Helpers, and who fails with them: `cache`, `request`, `build_as`, `build` (most tests); `write`
 //! (all tests); `calls` (5 tests); `all` (`an_option_that_is_not_taken_is_said`,

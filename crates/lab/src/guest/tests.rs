@@ -2,7 +2,7 @@
 //! Page: docs/guide/lab.md.
 //!
 //! What must stay: who is started once more and who is not; time limits are short here and only
-//! their order counts.
+//! their order counts. Free: what else the scripts print.
 //! Tests by part (in crates/lab/src): guest.rs: `commas_in_paths_are_doubled_where_they_separate`
 //! (`file_argument`), `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
 //! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`); guest.rs (`boot`,

@@ -1,7 +1,8 @@
 //! Images of the user's, made by hand.
 //! Page: docs/guide/lab.md, "A kernel of your own".
 //!
-//! What must stay: what is missing is one sentence before anything is booted.
+//! What must stay: what is missing is one sentence before anything is booted. Free: names of files,
+//! and what else an image holds.
 //! Tests by part (in crates/lab/src): own.rs (`open`, `require`, `lacks`, `modules`, `is_version`):
 //! all tests.
 //! Helpers, and who fails with them: `image` (most tests); `own`

@@ -3,7 +3,7 @@
 //!
 //! What must stay: classes, margins (117 %) and amounts are those of the pages' worked numbers, in
 //! the form of policy/src/balance/busiest.c, group_class.c and imbalance.c: change them only with
-//! the page.
+//! the page. Free: how helpers build a machine, and state that the rule does not read.
 //! Tests by part: `group_classes`, `class_test_order` (`wp_group_classify`,
 //! `wp_group_is_overloaded`, `wp_group_has_capacity`); `busiest_group`, `smt_beside_single_threads`
 //! (`wp_update_sd_pick_busiest`); `idle_cpus_decide`, `overloaded_groups_compare_load`,

@@ -3,7 +3,7 @@
 //!
 //! What must stay: rows are read from tests/data/000_vectors.csv, which another program computed
 //! (tests/data/README.md): never change a row to suit the core. Every rule of the file must have a
-//! test.
+//! test. Free: how rows are read.
 //! Tests by part: `every_rule_of_the_file_is_tested` (the file itself); `wake_cap_rows`
 //! (`wp_wake_cap`, `wp_about_biggest`); `idlest_group_spare_rows`, `idlest_group_spare_margin`,
 //! `forks_go_by_spare_capacity_as_posted`, `idlest_spare_off_goes_by_load` (`wp_idlest_by_spare`,

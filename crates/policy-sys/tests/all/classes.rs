@@ -4,7 +4,7 @@
 //! What must stay: figures are worked from the page each test names and are the kernel's; a class
 //! task is joined before it runs and left before it sleeps. It covers
 //! policy/src/load_tracking/rt_dl_irq.c, policy/src/placement/select_rt.c and
-//! policy/src/frequency/iowait.c.
+//! policy/src/frequency/iowait.c. Free: names of tasks, and how helpers build a state.
 //! Tests by part: `class_signals_of_ten_ms`, `class_signals_fade`,
 //! `idle_cpus_are_looked_after_until_rt_time_has_faded`, `a_cpu_full_of_rt_loses_its_idle_time`
 //! (`wp_class_update`, `wp_class_ran`); `capacity_from_kept_signals`, `capacity_from_aged_time`

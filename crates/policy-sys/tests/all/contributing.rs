@@ -2,7 +2,8 @@
 //! holds and is the file that it names.
 //!
 //! What must stay: the C of CONTRIBUTING.md must compile as it stands there, and its fixture must
-//! be the file that it names. Mend the text, or the core with it, never one alone.
+//! be the file that it names. Mend the text, or the core with it, never one alone. Free: how the
+//! text is cut out of the page.
 //! Tests by part: `the_example_of_contributing_holds` (the example as a whole).
 //! Helpers, and who fails with them: `repository`, `read`, `blocks`, `compiles`
 //! (`the_example_of_contributing_holds`).

@@ -4,7 +4,7 @@
 //!
 //! What must stay: series and figures are those of the page and of tests/data/dur_avg_series.csv;
 //! which version records when is its row of the page. It covers
-//! policy/src/load_tracking/duration.c.
+//! policy/src/load_tracking/duration.c. Free: how helpers run a section.
 //! Tests by part: `the_average_follows_the_reference_series`, `the_printed_numbers`,
 //! `the_time_is_not_scaled` (`wp_dur_next`); `preemption_does_not_end_a_section`,
 //! `moving_does_not_end_a_section`, `other_dequeues_are_no_samples`,

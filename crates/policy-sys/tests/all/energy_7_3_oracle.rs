@@ -10,7 +10,7 @@
 //! have the same fault. A state that once differed is repeated by its seed. The functions of `rule`
 //! up to `place` are the second evaluation; `random_machine` to `put` make the states; `compare`
 //! asks both. It covers policy/src/energy/energy_delta.c (`wp_find_energy_efficient_cpu`) and
-//! energy_6_1.c (`wp_em_cpu_energy_6_1`).
+//! energy_6_1.c (`wp_em_cpu_energy_6_1`). Free: seeds and numbers of states.
 //! Helpers, and who fails with them: `random_machine`, `seldom`, `random_hints`,
 //! `random_situation`, `new_core`, `put`, `compare`, `properties`, `check` (all tests). In `rule`:
 //! `util_with`, `effective`, `performance`, `demand_61` (utilisation), `cost`, `energy_61`,

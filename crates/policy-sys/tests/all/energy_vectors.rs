@@ -2,7 +2,7 @@
 //!
 //! What must stay: rows are of tests/data/em_tables.csv and eas_vectors.csv, which another program
 //! computed, or of the page's statements: never change a row to suit the core. Eras are 4.17 with
-//! the feature (v3) and 5.0.
+//! the feature (v3) and 5.0. Free: how rows are read.
 //! Tests by part: `em_table_rows`, `inefficient_state_is_marked`, `registration_errors`
 //! (`wp_em_compute_costs`, `wp_em_dev_register_perf_domain`, `wp_em_check`); `eas_vector_rows`,
 //! `too_big_for_little_goes_big`, `small_task_moves_to_little`, `equal_cpus_of_one_domain`,

@@ -3,7 +3,8 @@
 //!
 //! What must stay: what is told of a candidate is what the rule computed, never computed anew;
 //! asking changes neither the core nor the answer. Figures are of eas_vectors.csv and the pages. It
-//! covers policy/src/explain and crates/policy-sys/src/explain.rs.
+//! covers policy/src/explain and crates/policy-sys/src/explain.rs. Free: how helpers build a
+//! machine, and words of messages.
 //! Tests by part: `energy_vector_of_today`, `energy_vector_of_5_0`, `within_the_margin`
 //! (`wp_drop_pick`, `wp_drop_loser`); `a_hint_decides` (`wp_explain_fits`);
 //! `packing_names_what_has_room`, `packing_says_nothing_where_a_small_task_stays`,

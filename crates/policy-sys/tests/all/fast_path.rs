@@ -5,7 +5,7 @@
 //!
 //! What must stay: `Model` calls nothing of the core. Steps are numbered as the page numbers them;
 //! the era is 4.17, the later form is in wake_7_3.rs. It covers policy/src/placement/select.c and
-//! idle_scan_5_11.c.
+//! idle_scan_5_11.c. Free: seeds and numbers of states, and how helpers build one.
 //! Tests by part: `step_1_idle_target`, `step_2_idle_prev`, `step_4_recent`,
 //! `step_6_no_cache_domain`, `step_9_busy_target` (`wp_select_idle_sibling`); `step_8_idle_core`
 //! (`wp_select_idle_core_5_11`); `step_8_scan_wraps`, `step_8_scan_is_limited`, `scan_cost_average`

@@ -3,7 +3,7 @@
 //!
 //! What must stay: frequencies are states of HiKey960 that follow from the page's formulas in exact
 //! integers: change them only with the page. It covers policy/src/frequency/freq.c, demand.c,
-//! perf_target.c and freq_limit.c.
+//! perf_target.c and freq_limit.c. Free: how helpers make a CPU busy.
 //! Tests by part: `utilisation_to_frequency`, `schedutil_examples` (`wp_map_util_freq`,
 //! `wp_opp_for`); `a_schedulers_target_is_the_demand` (`wp_scx_bpf_cpuperf_set`);
 //! `shared_clock_takes_the_maximum` (`wp_sugov_next_freq_shared`); `rate_limit_values`

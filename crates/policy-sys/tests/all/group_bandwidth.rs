@@ -2,7 +2,8 @@
 //! times of the page.
 //!
 //! What must stay: times and slices are those of the page's worked numbers; a period's grid never
-//! moves. It covers policy/src/runqueue/group_bandwidth.c and group_throttle.c.
+//! moves. It covers policy/src/runqueue/group_bandwidth.c and group_throttle.c. Free: how helpers
+//! build a group, and numbers of tasks that the quota does not see.
 //! Tests by part: `the_first_period_ends_at_a_random_moment` (`wp_start_cfs_bandwidth`);
 //! `a_running_cpu_takes_slices`, `a_cpu_that_runs_nothing_takes_as_little_as_it_can`
 //! (`wp_assign_cfs_rq_runtime`, `wp_tg_account_runtime`, `wp_tg_check_runtime`);

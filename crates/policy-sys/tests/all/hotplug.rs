@@ -3,7 +3,7 @@
 //!
 //! What must stay: signals of a CPU survive a rebuild, what balancing learnt does not; domains are
 //! of the CPUs that are there. It covers policy/src/topology/hotplug.c and
-//! crates/policy-sys/src/hotplug.rs.
+//! crates/policy-sys/src/hotplug.rs. Free: which CPU goes, if its cache is the same.
 //! Tests by part: `domains_are_of_the_cpus_that_are_there` (`wp_build_sched_domains`, `hotplug`);
 //! `without_the_big_cpus_there_is_nothing_to_choose` (`wp_energy_condition`);
 //! `clocks_follow_who_is_there` (the CPUs of a clock); `signals_stay_and_lessons_go`

@@ -3,7 +3,7 @@
 //! of two cores with two threads each: CPUs 0 to 3 and 4 to 7.
 //!
 //! What must stay: who looks and when is worked out by hand for the two caches; a tick is 4 ms
-//! here. Between two questions nothing may change the core.
+//! here. Between two questions nothing may change the core. Free: how helpers build the machine.
 //! Tests by part: `one_idle_core_of_each_cache_looks`, `who_has_just_gone_idle_does_not_look`,
 //! `packing_wakes_the_thread_beside_a_busy_one` (`wp_is_llc_ilb_cpu`, `wp_rests`);
 //! `packing_opens_an_empty_cache_in_its_turn`, `a_crowd_opens_an_empty_cache_at_once`,

@@ -2,7 +2,8 @@
 //! numbers of docs/rules/live-queue.md#vq-groups and #vq-quota.
 //!
 //! What must stay: weights, times and levels are those of the page's tables; V and the queue are
-//! not part of it. Members are counted (`add`) before they are weighed.
+//! not part of it. Members are counted (`add`) before they are weighed. Free: numbers and names of
+//! groups.
 //! Tests by part: `shares_are_divided_from_the_outside_in`, `shares_are_per_cpu_since_7_3`,
 //! `whole_averages_count_since_7_3`, `tasks_share_by_their_own_weights` (`wp_live_group_share`,
 //! `wp_live_member_weigh`, `wp_live_group_weight`); `default_weights_leave_tasks_as_they_are`

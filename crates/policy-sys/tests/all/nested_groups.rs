@@ -2,6 +2,7 @@
 //! all levels, and a task weighs the product of its parts.
 //!
 //! What must stay: every event counts on all levels of a group's path, and leaves from all of them.
+//! Free: how helpers build a nest of groups.
 //! It covers policy/src/runqueue/task_group.c.
 //! Tests by part: `levels_count_what_is_below` (`wp_tg_entity_queued`, `wp_tg_enqueue`,
 //! `wp_tg_dequeue`); `what_moves_leaves_all_levels` (`wp_tg_migrate_queued`,

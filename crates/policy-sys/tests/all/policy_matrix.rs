@@ -4,7 +4,8 @@
 //! What must stay: a test's number is the line's number on the page: a line that changes there
 //! changes its test, and a new line gets a test. Every mode of `MODES` is tried where the line
 //! speaks of modes. It covers policy/src/packing/mode.c, policy/src/placement/select.c and
-//! crates/policy-sys/src/policy.rs.
+//! crates/policy-sys/src/policy.rs. Free: how helpers build a machine, and which CPUs stand for a
+//! class.
 //! Tests by part: lines 1, 2 and 6 (`wp_select_normal`, `wp_select_idle_sibling`); 3 to 5
 //! (`wp_find_energy_efficient_cpu`); 7, 9 to 13 and 17 (`wp_pack_select`); 19 (`wp_mc_select`); 14
 //! to 16 (`wp_short_decide`); 18 (`wp_headroom`); `a_mode_changes_live`, `names_go_before_the_mode`

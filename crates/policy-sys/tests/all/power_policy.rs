@@ -4,7 +4,8 @@
 //!
 //! What must stay: P1 to P18 are the patches' numbers; figures are the pages' worked numbers, in
 //! whole percent. It covers policy/src/packing/power_policy.c, power_balance.c and
-//! policy/src/placement/idlest_4_13.c.
+//! policy/src/placement/idlest_4_13.c. Free: how helpers build a machine, and state that the rule
+//! does not read.
 //! Tests by part: `parameters_are_those_that_were_reconstructed`, `the_policy_is_written_by_name`
 //! (eras/power.rs); `one_level_less` (`wp_domains_3x`); `only_the_remote_group_is_allowed`,
 //! `single_shot_takes_any_thread`, `a_local_group_that_wins_is_chosen` (`wp_find_idlest_down`,

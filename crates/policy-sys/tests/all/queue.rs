@@ -2,7 +2,8 @@
 //! functions promise, in numbers worked out here.
 //!
 //! What must stay: times and deadlines are exact but for the rounding that a test names; slices are
-//! 3 ms, a tick 4 ms, no sleeper is kept. The rule is docs/rules/live-queue.md.
+//! 3 ms, a tick 4 ms, no sleeper is kept. The rule is docs/rules/live-queue.md. Free: names of
+//! tasks, and how helpers build a queue.
 //! Tests by part: `the_queues_time_is_the_mean_by_weight`, `v_is_the_mean_whatever_happens`
 //! (`wp_avg_vruntime`, `wp_update_avg_vruntime`); `a_sleeper_keeps_what_it_is_owed`,
 //! `a_sleepers_debt_is_forgiven_as_others_catch_up`, `lags_are_bounded`, `alone_nothing_is_owed`,

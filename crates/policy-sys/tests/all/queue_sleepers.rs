@@ -3,7 +3,7 @@
 //! `DELAY_ZERO`, is docs/rules/queues.md#eevdf. All of nice 0 unless it is said.
 //!
 //! What must stay: a kept sleeper counts in V until it leaves, and leaves only in its turn or when
-//! nobody is awake.
+//! nobody is awake. Free: names of tasks, and how helpers build a queue.
 //! Tests by part: `a_debtor_counts_while_it_sleeps`, `who_finds_no_place_leaves_with_its_debt`
 //! (`wp_delayed_keep`, `wp_live_queue_is_kept`); `it_leaves_when_it_is_its_turn`,
 //! `it_does_not_wait_for_who_is_not_due`, `each_that_leaves_may_make_another_one_due`,

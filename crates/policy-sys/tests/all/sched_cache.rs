@@ -2,7 +2,8 @@
 //! arithmetic beside them.
 //!
 //! What must stay: sums, halvings and limits follow from the page by the arithmetic beside them. It
-//! covers policy/src/load_tracking/preferred_llc.c and policy/src/balance/llc_balance.c.
+//! covers policy/src/load_tracking/preferred_llc.c and policy/src/balance/llc_balance.c. Free:
+//! numbers of processes and threads, and how helpers build one.
 //! Tests by part: `the_cache_that_had_most`, `one_scan_an_epoch`, `an_old_preference`
 //! (`wp_task_cache_work`, `wp_task_tick_cache`); `an_epoch_halves`, `a_cpu_counts_all_processes`
 //! (`wp_update_epoch`, `wp_account_mm_sched`); `queues_count_preferences`

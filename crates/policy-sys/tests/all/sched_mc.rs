@@ -4,7 +4,8 @@
 //!
 //! What must stay: P1 to P18 and the acceptance numbers are the page's; tables are
 //! `ca9_cpu_power_table.csv` and `u8500_opp.csv`. Era 3.1 to 3.4. It covers
-//! policy/src/packing/sched_mc_*.c and policy/src/balance/nohz_4_16.c.
+//! policy/src/packing/sched_mc_*.c and policy/src/balance/nohz_4_16.c. Free: how helpers build a
+//! machine, and state that the rule does not read.
 //! Tests by part: `places_by_mpidr` (`wp_mpidr_ids`); `the_topology_of_a_dual`,
 //! `the_topology_of_a_quad`, `the_knob_at_run_time` (`wp_mc_begin_level`, `wp_mc_dom_flags`,
 //! `wp_mc_power_mode`); `powers_of_the_table` (`wp_mc_cpu_power`); `the_speed_at_boot`

@@ -4,7 +4,8 @@
 //!
 //! What must stay: what a core holds is the table's; placement and balancing ask the same table.
 //! Eras are those of `ERAS`; a new era joins the list. It covers
-//! policy/src/packing/sched_mc_pack.c, sched_mc_table.c and sched_mc_irq.c.
+//! policy/src/packing/sched_mc_pack.c, sched_mc_table.c and sched_mc_irq.c. Free: how helpers build
+//! a machine; a further era in `ERAS`.
 //! Tests by part: `what_a_core_holds`, `a_clock_that_the_kernel_sets` (`wp_mc_tasks_at`,
 //! `wp_mc_khz`, `wp_mc_holds`); `thresholds_of_the_user` (`wp_mc_thresholds`);
 //! `tasks_join_the_lowest_with_room`, `what_each_level_places` (`wp_mc_select`, `wp_mc_places`);

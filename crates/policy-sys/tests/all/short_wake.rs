@@ -3,7 +3,8 @@
 //!
 //! What must stay: `State::stacks` is written from the rows of the page and calls nothing of the
 //! core; figures are of tests/data/sis_util_scan.csv and the page's tables. It covers
-//! policy/src/placement/short_wake.c and policy/src/load_tracking/duration.c.
+//! policy/src/placement/short_wake.c and policy/src/load_tracking/duration.c. Free: seeds and
+//! numbers of states, and how helpers build one.
 //! Tests by part: `the_largest_short_average`, `granularity_of_other_queues`,
 //! `the_edge_of_each_version`, `the_measure_of_v1` (`wp_is_short`, `wp_short_granularity`);
 //! `hunk_a_of_v5`, `hunk_a_crosses_caches`, `the_place_of_hunk_a` (`wp_short_here`);

@@ -3,7 +3,7 @@
 //!
 //! What must stay: numbers are the page's worked ones, exact but where a test allows a rounding and
 //! says why. It covers policy/src/load_tracking/signals.c, pelt.c, util_est.c and
-//! policy/src/runqueue/rq.c.
+//! policy/src/runqueue/rq.c. Free: names of tasks, and how helpers run them.
 //! Tests by part: `one_update_or_a_thousand`, `boundary_backwards_and_no_load`,
 //! `small_steps_keep_their_remainder` (`wp_update_load_sum`); the tests `time_to_be_big_*`,
 //! `saturation_by_mode`, `lost_idle_time` (`wp_update_rq_clock`, `wp_enter_idle`); `piled_forks`,

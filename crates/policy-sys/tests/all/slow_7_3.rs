@@ -4,6 +4,7 @@
 //!
 //! What must stay: the model (`class`, `avg`, `choose`) calls nothing of the core; margins are 117
 //! % and NUMA's limit as on the page. It covers policy/src/placement/idlest_class.c and idlest.c.
+//! Free: seeds and numbers of states, and how helpers build one.
 //! Tests by part: `fork_goes_to_more_idle_cpus`, `less_utilisation_among_remote_groups`,
 //! `class_before_load`, `misfit_groups` (`wp_update_pick_idlest`, `wp_find_idlest_group`);
 //! `pending_is_not_idle`, `exec_leaves_itself_out`, `exec_takes_its_estimate_along`,

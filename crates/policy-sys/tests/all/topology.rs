@@ -4,7 +4,8 @@
 //! docs/rules/capacity-aware.md#group-extremes.
 //!
 //! What must stay: spans, flags and tunables are those of the pages, era 4.17; real machines are
-//! described as the page has them. It covers policy/src/topology/topology.c.
+//! described as the page has them. It covers policy/src/topology/topology.c. Free: how helpers
+//! describe a machine.
 //! Tests by part: `levels_of_server_machines`, `levels_of_big_little_machines`,
 //! `single_cpu_levels_vanish` (`wp_build_sched_domains`, `wp_sd_parent_degenerate`);
 //! `partial_asymmetry` (`wp_asym_full`, `wp_capacity_is_new`); `balance_wake_only_where_it_helps`

@@ -2,7 +2,8 @@
 //! the posted formulas.
 //!
 //! What must stay: biases and demands are worked from the posted formulas, to the unit. It covers
-//! policy/src/load_tracking/uclamp_sum.c and policy/src/energy/energy_uclamp.c.
+//! policy/src/load_tracking/uclamp_sum.c and policy/src/energy/energy_uclamp.c. Free: names of
+//! tasks, and how helpers queue them.
 //! Tests by part: `the_bias_of_a_task` (`wp_util_bias_update`);
 //! `a_bound_does_not_take_from_others`, `the_best_served_task_is_forgotten_as_it_leaves`
 //! (`wp_uclamp_spared`); `a_cpus_bias_is_the_sum_of_its_tasks` (`wp_util_bias_enqueue`,

@@ -5,7 +5,8 @@
 //!
 //! What must stay: steps are numbered as the page numbers them; depths are of
 //! tests/data/sis_util_scan.csv. It covers policy/src/placement/idle_sibling.c, idle_scan.c,
-//! idle_hints.c and select.c.
+//! idle_hints.c and select.c. Free: how helpers build a machine, and which CPU is busy where no
+//! rule reads it.
 //! Tests by part: `step_1_target`, `step_2_prev`, `step_6_no_cache_domain`, `step_9_target`
 //! (`wp_select_idle_sibling`); `queues_count_idle_policy` (`wp_idle_policy_enqueue`,
 //! `wp_idle_policy_dequeue`); `step_2_and_9_clusters` (`wp_cpus_share_resources`); `step_3_kthread`

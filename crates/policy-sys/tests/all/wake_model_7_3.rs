@@ -7,7 +7,8 @@
 //! policy/src/placement/select.c and all that a wake-up calls (idle_sibling.c, idle_scan.c,
 //! idle_capacity.c). `good`, `free`, `running`, `fits` and `idle` judge a CPU, `target` is
 //! wake_affine, `near` the nine steps, `scan`, `ring` and `asym_search` the searches. Test:
-//! `random_states_agree_with_the_model`.
+//! `random_states_agree_with_the_model`. Free: seeds and numbers of states; how `random_case`
+//! draws.
 
 use crate::common;
 

@@ -1,7 +1,7 @@
 //! Callbacks are called, counted and recorded (docs/rules/sched-ext.md#costs).
 //!
 //! What must stay: callbacks never run within one another; counts go into results. A callback after
-//! the scheduler's end is not called.
+//! the scheduler's end is not called. Free: how counts are kept.
 //!
 //! Tests by part: `kfuncs_count_once` (`kfunc`, `charge_kfuncs`, `count_kfuncs`, `take_unpaid`,
 //! `counts`, `all`), `callbacks_cost_time` (`is_paid_for`, `begin`),

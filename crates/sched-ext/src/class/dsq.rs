@@ -2,7 +2,7 @@
 //! (docs/rules/sched-ext.md#queues). No task is lost, whatever times it has.
 //!
 //! What must stay: equal virtual times keep the order of insertion, and a walk sees what was there
-//! when it began.
+//! when it began. Free: how tasks of a queue are kept.
 //!
 //! Tests by part: `a_fifo_has_a_head_and_a_tail` (`insert`, `remove`, `first`, `tasks`, `len`),
 //! `virtual_time_wraps` (`before`, `insert`, `place`), `times_without_an_order_lose_nobody`

@@ -1,7 +1,8 @@
 //! The scheduler is loaded; tasks and cgroups come, change and go; CPUs leave and come back
 //! (docs/rules/sched-ext.md#life). The order of callbacks is part of the rule.
 //!
-//! What must stay: the order of callbacks at load, at each change, and at the end.
+//! What must stay: the order of callbacks at load, at each change, and at the end. Free: how a
+//! change is noticed.
 //!
 //! Tests by part: `weights_are_told_when_they_change` (`set_weight`, `tell_weight`, `move_cgroup`,
 //! `change`, `add_task`, `init_task`, `enable`), `a_task_that_comes_back_has_its_new_weight`

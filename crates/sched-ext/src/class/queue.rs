@@ -2,7 +2,7 @@
 //! queue at a time, or runs.
 //!
 //! What must stay: the kernel's order of `runnable`, `enqueue`, `running`, `stopping`, `quiescent`
-//! around each event.
+//! around each event. Free: how an event is divided into functions.
 //!
 //! Tests by part: `weights_are_told_when_they_change`, `a_task_that_comes_back_has_its_new_weight`
 //! (`dequeue_task`, `enqueue_task` around a change), `a_cpu_is_released_after_a_sleep_too`

@@ -1,6 +1,7 @@
 //! What the class keeps of a task (`struct sched_ext_entity`) (docs/rules/sched-ext.md#weights).
 //!
-//! What must stay: pids are `FIRST_PID` plus the task's number; programs see them.
+//! What must stay: pids are `FIRST_PID` plus the task's number; programs see them. Free: further
+//! fields.
 //!
 //! Tests by part: `weights_are_told_when_they_change` (`weight_to_cgroup`: 335 is 33),
 //! crates/sched-ext/tests/all/kernel.rs::`tasks_are_found_by_pid` (`new`, `may_use`),

@@ -2,6 +2,7 @@
 //! (docs/rules/sched-ext.md#watchdog).
 //!
 //! What must stay: it looks at half the timeout's pace as the kernel does, in the order of waiting.
+//! Free: how looks are timed between two deadlines.
 //!
 //! Tests by part: `a_forgotten_task_is_found` (`watch`, `watchdog_interval_ns`, `timeout_ns`,
 //! `waiting`, `stall`, `place`), `a_queue_that_nobody_serves_is_named` (`place`),

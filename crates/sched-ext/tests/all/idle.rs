@@ -1,7 +1,8 @@
 //! The kernel's choice of an idle CPU: docs/rules/sched-ext.md#idle, on two caches of two cores of
 //! two threads.
 //!
-//! What must stay: order of choice is the page's; versions are named where they differ.
+//! What must stay: order of choice is the page's; versions are named where they differ. Free: which
+//! CPUs are busy, if the choice is of the same kind.
 //! Tests by part (in crates/sched-ext/src): class/idle.rs:
 //! `whole_cores_come_first_and_near_ones_before_far_ones` (order), `caches_count_from_6_13_on`
 //! (kernels), `a_waker_that_sleeps_soon_is_near` (sync); class/idle.rs: all others.

@@ -1,7 +1,7 @@
 //! Tasks that run at once or are enqueued again (docs/rules/sched-ext.md#immed).
 //!
 //! What must stay: reasons and the limit of 256 are the kernel's. `Immed` is the scheduler of all
-//! tests; its callbacks are called by the class.
+//! tests; its callbacks are called by the class. Free: names and numbers of tasks.
 //! Tests by part (in crates/sched-ext/src): class/balance.rs: `who_displaces_runs_at_once`
 //! (`pick_task`, `balance`); class/immed.rs: `a_higher_class_sends_them_back` (`set_others`);
 //! class/immed.rs (`vet_enq_flags`, `reenqueue_immed`, `enqueue_again`): all others.

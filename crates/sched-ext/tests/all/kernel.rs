@@ -2,7 +2,8 @@
 //! Rules: docs/rules/sched-ext.md#costs, docs/rules/sched-ext.md#errors.
 //!
 //! What must stay: `asking`, `ask`, `eight_cpus` and `add_tasks` are used by all files of this
-//! folder: a default changed here changes what they ask.
+//! folder: a default changed here changes what they ask. Free: further questions, in a test of
+//! their own.
 //! Tests by part (in crates/sched-ext/src): class/call.rs: `kfuncs_count_once` (`take_unpaid`);
 //! class/mod.rs: `what_is_left_behind_is_counted` (`take_effects`, `set_context`); class/kfuncs.rs
 //! and class/dsq.rs: all others.

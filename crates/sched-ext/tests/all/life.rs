@@ -1,6 +1,7 @@
 //! What a scheduler hears of a task's life, in its order (docs/rules/sched-ext.md#tasks).
 //!
-//! What must stay: what is heard, and in which order, is the page's.
+//! What must stay: what is heard, and in which order, is the page's. Free: names and weights of
+//! tasks, if the page's rounding follows.
 //! Tests by part (in crates/sched-ext/src): class/life.rs: `weights_are_told_when_they_change`
 //! (`move_cgroup`), `a_task_that_comes_back_has_its_new_weight` (`set_class`); class/balance.rs:
 //! `a_cpu_is_released_after_a_sleep_too` (`acquire`).

@@ -1,6 +1,7 @@
 //! Tables that a kernel refuses (docs/rules/sched-ext.md#errors).
 //!
-//! What must stay: a refused table ends before any callback has run; texts are the kernel's.
+//! What must stay: a refused table ends before any callback has run; texts are the kernel's. Free:
+//! further tables that a kernel refuses.
 //! Tests by part (in crates/sched-ext/src): class/validate.rs (`refusal`): all tests.
 //! Helpers, and who fails with them: `refused` (all tests).
 

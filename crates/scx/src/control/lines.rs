@@ -3,7 +3,7 @@
 //! threads that serve a bounded number of clients (docs/guide/live.md, "Steer").
 //!
 //! What must stay: a client costs bounded memory, time and threads; `a_gigabyte_is_refused` tries
-//! it.
+//! it. Free: the bounds' sizes, if docs/guide/live.md follows.
 //!
 //! Tests by part: `a_gigabyte_is_refused` (`Lines`, `next`, `send`),
 //! control/tests.rs::`a_client_that_says_nothing_is_sent_away_and_keeps_nobody_waiting` (`left`,

@@ -3,7 +3,7 @@
 //! end, and whether one that is there may be trusted (docs/guide/live.md, "Steer").
 //!
 //! What must stay: nobody else can put a socket in its place or reach it without the right. Who may
-//! speak is checked by the kernel's word (SO_PEERCRED). Tests beside it:
+//! speak is checked by the kernel's word (SO_PEERCRED). Free: words of refusals. Tests beside it:
 //! crates/scx/src/control/socket/tests.rs.
 //!
 //! Tests by part (crates/scx/src/control/socket/tests.rs):

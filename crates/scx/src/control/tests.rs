@@ -2,7 +2,7 @@
 //! Requests to a running scheduler (docs/guide/live.md, "Steer").
 //!
 //! What must stay: what is wrong is answered and changes nothing; a client never keeps the main
-//! loop waiting.
+//! loop waiting. Free: lengths of patience, within those of control/lines.rs.
 //! Tests by part (in crates/scx/src): control.rs:
 //! `the_end_takes_the_socket_away_and_a_busy_main_loop_is_not_waited_for` (`channel`); control.rs
 //! (`answer`, `request`, `serve`), control/lines.rs and client.rs: all others.

@@ -3,7 +3,7 @@
 //! Page: docs/guide/live.md, "Run"; docs/guide/platforms.md.
 //!
 //! What must stay: the kernel's own word goes before a platform file; a file that differs is
-//! refused with all that differs. Exit codes stay.
+//! refused with all that differs. Exit codes stay. Free: what else a made tree holds.
 //! Tests by part (in crates/scx/src): machine.rs (`describe`, `kernel_clocks`, `kernel_model`,
 //! `file_model`, `fitting`, `rebuild`): all tests.
 //! Helpers, and who fails with them: `put`, `describe` (all tests); `hikey960` (most tests);

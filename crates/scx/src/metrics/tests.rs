@@ -2,7 +2,8 @@
 //! Figures of the live scheduler and their formats (docs/guide/live.md, "Watch").
 //!
 //! What must stay: names and types of metrics are a contract (OpenMetrics 1.0, text format 0.0.4);
-//! `sample` and `busy_sample` are used by control/tests.rs and stats/tests.rs, too.
+//! `sample` and `busy_sample` are used by control/tests.rs and stats/tests.rs, too. Free: figures
+//! of the samples, with the sums that follow.
 //! Tests by part (in crates/scx/src): metrics.rs (`between`, `new`):
 //! `sums_are_by_machine_class_and_domain`, `between_two_moments_only_what_was_added_counts`,
 //! `what_does_not_exist_is_absent`, `a_status_survives_its_json`; metrics/openmetrics.rs (`text`):

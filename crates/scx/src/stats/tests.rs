@@ -5,6 +5,7 @@
 //!
 //! What must stay: names of fields and errors of the protocol. The text of a block may change with
 //! stats/text.rs, but the result comes first. `running` and `client` serve all tests of the socket.
+//! Free: lengths of patience, and figures of a sample.
 
 use super::*;
 use crate::control;

@@ -2,7 +2,7 @@
 //! task is remembered from 8 tasks on (24 ms / 3 ms).
 //!
 //! What must stay: figures (4 ms, 24 ms / 3) follow from the page for 8 CPUs. Rule:
-//! docs/rules/queues.md#cfs.
+//! docs/rules/queues.md#cfs. Free: numbers of tasks, and how a helper fills the queue.
 //! Tests by part (in crates/kernel-queues/src): cfs/buddies.rs:
 //! `a_wakeup_preempts_beyond_the_granularity_only`, `preemption_by_policy_names_nobody`
 //! (`wakeup_preempts`), `next_goes_before_last_and_none_beyond_the_granularity` (`preempted`),

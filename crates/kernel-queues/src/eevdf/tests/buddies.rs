@@ -2,7 +2,7 @@
 //! (docs/rules/queues.md#eevdf-buddies, docs/rules/queues.md#eevdf-wake-up).
 //!
 //! What must stay: which kernel picks a buddy is the page's; `params_of`, `queue_of` and `woken`
-//! are those of ../tests.rs.
+//! are those of ../tests.rs. Free: numbers of tasks, and how a helper fills the queue.
 //! Tests by part (in crates/kernel-queues/src): eevdf/buddies.rs:
 //! `an_eligible_buddy_is_picked_first` (`set_next_buddy`); eevdf.rs:
 //! `a_kept_debt_does_not_grow_in_7_3` (`kept_lag`); eevdf/entity.rs:

@@ -3,7 +3,7 @@
 //! Rule: docs/rules/queues.md#cfs (buddies, tick, yield).
 //!
 //! What must stay: each rule holds on both levels; figures follow from 8 CPUs and the groups'
-//! weight.
+//! weight. Free: numbers of tasks and groups, and how a helper fills the tree.
 //! Tests by part (in crates/kernel-queues/src): grouped/cfs.rs (`preempts`, `pick`, `keeps`,
 //! `yields`, `remove`) and cfs/buddies.rs (`name`, `forget`): all tests.
 //! Helpers, and who fails with them: `params`, `tree_of` (all tests).

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The control socket: who may bind it and who may speak (docs/guide/live.md, "Steer").
 //!
-//! What must stay: rights and who is refused are a matter of safety: no test is weakened.
+//! What must stay: rights and who is refused are a matter of safety: no test is weakened. Free:
+//! names of folders and files.
 //! Tests by part (in crates/scx/src): control/socket.rs: `who_may_speak` (`objection`, `own_uid`),
 //! `the_kernel_says_who_is_there` (`own_gid`, `peer`), `groups_by_name_and_number` (`group_in`,
 //! `group_number`); control/socket.rs (`bind`, `connect`, `replace`, `check_folder`, `lock`): all
