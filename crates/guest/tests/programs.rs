@@ -5,9 +5,10 @@
 //! program runs, within the bounds that are asserted.
 //! Tests by part (in crates/guest/src): ping_pong.rs, fork_storm.rs, affinity_storm.rs, load/mod.rs
 //! and until_placed.rs: each test by the program's name.
-//! Helpers, and who fails with them: `run` (all tests); `report`, `number`
-//! (`ping_pong_counts_two_wakeups_a_round`, `fork_storm_counts_every_process_of_every_chain`,
-//! `affinity_storm_changes_and_all_get_on`, `load_runs_a_job_file_and_reports_each_task`).
+//! Helpers, and who fails with them: `run` (all tests, `a_chain_whose_link_fails_fails_whole` among
+//! them); `report`, `number` (`ping_pong_counts_two_wakeups_a_round`,
+//! `fork_storm_counts_every_process_of_every_chain`, `affinity_storm_changes_and_all_get_on`,
+//! `load_runs_a_job_file_and_reports_each_task`).
 
 use std::io::Write;
 use std::process::{Command, Output};

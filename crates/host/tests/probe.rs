@@ -14,7 +14,8 @@
 //! `the_own_scheduler_is_no_obstacle`; machine.rs (`rights`): `rights_are_the_effective_ones`;
 //! energy.rs (`governor`, `energy_model`): `another_governor_is_named_by_policy`,
 //! `debugfs_without_models_differs_from_no_debugfs`; btf.rs and kernel.rs: all others.
-//! Helpers, and who fails with them: `tree`, `write`, `check` (most tests); `runnable`
+//! Helpers, and who fails with them: `tree`, `write`, `check` (most tests,
+//! `a_board_with_everything_lacks_nothing` among them); `runnable`
 //! (`a_board_with_everything_lacks_nothing`, `a_program_that_is_not_installed_is_a_lack`); `btf`
 //! (`a_board_with_everything_lacks_nothing`,
 //! `an_untagged_function_counts_from_7_1_on_if_it_is_called`,

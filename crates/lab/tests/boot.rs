@@ -6,7 +6,8 @@
 //! and the platform, not of a run. Free: platforms, commands and times that only serve a boot.
 //! Tests by part (in crates/lab/src): run.rs (`run`, `prepare`, `collect`), guest.rs, scheduler.rs
 //! and own.rs: all tests.
-//! Helpers, and who fails with them: `request`, `boot` (all tests); `own`
+//! Helpers, and who fails with them: `request`, `boot` (all tests,
+//! `an_x86_guest_runs_a_command_and_brings_back_what_it_did` among them); `own`
 //! (`a_kernel_of_the_users_own_is_booted`,
 //! `a_kernel_of_the_users_own_has_operating_points_by_its_module`); `loader`
 //! (`a_loader_that_attaches_nothing_gives_no_result`, `a_guest_runs_anybodys_scheduler`).

@@ -5,8 +5,9 @@
 //! this machine. Free: times and numbers of tasks, if the arithmetic follows.
 //! Tests by part (in crates/guest/src): load/task.rs (`timer`, `fork`, `enter`), load/sync.rs and
 //! load/mod.rs (`run`): all others.
-//! Helpers, and who fails with them: `task`, `job` (all tests); `run_whole` (most tests). Page:
-//! docs/guide/lab.md.
+//! Helpers, and who fails with them: `task`, `job` (all tests,
+//! `a_periodic_task_has_a_job_in_every_period` among them); `run_whole` (most tests,
+//! `a_periodic_task_has_a_job_in_every_period` among them). Page: docs/guide/lab.md.
 
 use super::*;
 use crate::job::{Loops, Op, Phase, Policy, Task, Timer, TimerMode};

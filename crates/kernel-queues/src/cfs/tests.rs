@@ -9,8 +9,10 @@
 //! `a_turn_of_later_kernels_is_at_most_the_latency`, `a_lead_is_measured_by_the_limited_turn`
 //! (`tick_preempts`), `a_floor_that_sinks_is_found` (`update_min`); cfs.rs (`slice_ns`,
 //! `place_woken`, `insert`): all others.
-//! Helpers, and who fails with them: `params`, `params_of` (most tests); `queue_of` (5 tests); `at`
-//! (`sleepers_are_credited_half_a_period`, `an_idle_sleeper_is_credited_less_in_later_kernels`,
+//! Helpers, and who fails with them: `params`, `params_of` (most tests,
+//! `a_slice_of_later_kernels_is_at_least_the_granularity` among them); `queue_of` (5 tests,
+//! `slices_follow_weights` among them); `at` (`sleepers_are_credited_half_a_period`,
+//! `an_idle_sleeper_is_credited_less_in_later_kernels`,
 //! `a_turn_of_later_kernels_is_at_most_the_latency`, `a_lead_is_measured_by_the_limited_turn`).
 
 use super::{CfsParams, CfsQueue, Entity};

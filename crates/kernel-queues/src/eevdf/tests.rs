@@ -16,8 +16,10 @@
 //! `keeps`): `a_request_ends_at_its_deadline`,
 //! `no_eligible_task_with_an_earlier_deadline_is_passed_over`; eevdf/preempt.rs: all others about
 //! protection and wake-ups.
-//! Helpers, and who fails with them: `params_of`, `params`, `entity_of` (most tests); `nice_0`,
-//! `queue_of` (9 tests); `woken` (8 tests); `oracle_eligible`, `step`
+//! Helpers, and who fails with them: `params_of`, `params`, `entity_of` (most tests,
+//! `lag_is_limited_as_the_era_has_it` among them); `nice_0`, `queue_of` (9 tests,
+//! `v_is_the_weighted_average_rounded_down` among them); `woken` (8 tests,
+//! `deadlines_depend_on_how_a_task_comes` among them); `oracle_eligible`, `step`
 //! (`no_eligible_task_with_an_earlier_deadline_is_passed_over`).
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};

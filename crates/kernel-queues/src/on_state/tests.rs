@@ -7,7 +7,9 @@
 //! Free: numbers of tasks, and how a helper fills the queue.
 //! Tests by part (in crates/kernel-queues/src): eevdf/on_state.rs (`preempt_on_state`,
 //! `pick_on_state`) and cfs/on_state.rs (`wakeup_preempt`, `pick`): all tests.
-//! Helpers, and who fails with them: `params`, `queued` (all tests); `ask` (most tests).
+//! Helpers, and who fails with them: `params`, `queued` (all tests,
+//! `an_earlier_deadline_displaces_who_is_not_protected` among them); `ask` (most tests,
+//! `an_earlier_deadline_displaces_who_is_not_protected` among them).
 
 use super::{Look, Marks, Queued, Turned};
 use crate::fair_queues::{FairParams, KernelKind};

@@ -6,9 +6,11 @@
 //! Tests by part (in crates/kernel-tree/src): kernel/mod.rs: `a_kernel_is_booted_entered_and_left`
 //! (`is_dead`), `addresses_have_names` (`fault_entries`); kernel/entries.rs, kernel/host.rs and
 //! crates/kernel-abi: all others.
-//! Helpers, and who fails with them: `fake`, `machine`, `boot` (most tests); `compiled` (all
-//! tests); `refused` (`what_cannot_be_booted_is_refused`). `log`, `warned`, `fault`, `frequency`,
-//! `placed` and `done` are the host's ears, called by the kernel.
+//! Helpers, and who fails with them: `fake`, `machine`, `boot` (most tests,
+//! `what_cannot_be_booted_is_refused` among them); `compiled` (all tests,
+//! `what_cannot_be_booted_is_refused` among them); `refused` (`what_cannot_be_booted_is_refused`).
+//! `log`, `warned`, `fault`, `frequency`, `placed` and `done` are the host's ears, called by the
+//! kernel.
 
 use super::*;
 use std::fmt::Write as _;

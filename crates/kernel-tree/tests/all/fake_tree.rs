@@ -6,10 +6,12 @@
 //! alone; a failed build leaves nothing. Free: names and contents of the files, and how the script
 //! in the builder's place is written.
 //! Tests by part (in crates/kernel-tree/src): store.rs, content.rs and git.rs: all others.
-//! Helpers, and who fails with them: `cache`, `request`, `build_as`, `build` (most tests); `write`
-//! (all tests); `calls` (5 tests); `all` (`an_option_that_is_not_taken_is_said`,
-//! `a_tree_that_changes_while_it_is_built_is_built_again`); `object`
-//! (`a_tree_is_built_once_and_again_when_it_changes`,
+//! Helpers, and who fails with them: `cache`, `request`, `build_as`, `build` (most tests,
+//! `kinds_of_machines_options_and_shims_are_built_apart` among them); `write` (all tests,
+//! `a_tree_is_built_once_and_again_when_it_changes` among them); `calls` (5 tests,
+//! `a_tree_is_built_once_and_again_when_it_changes` among them); `all`
+//! (`an_option_that_is_not_taken_is_said`, `a_tree_that_changes_while_it_is_built_is_built_again`);
+//! `object` (`a_tree_is_built_once_and_again_when_it_changes`,
 //! `a_tree_in_which_something_was_built_is_read_without_that`,
 //! `a_tree_that_changes_while_it_is_built_is_built_again`,
 //! `a_revision_is_built_beside_the_work_tree`); `files`

@@ -7,7 +7,8 @@
 //! (`file_argument`), `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
 //! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`); guest.rs (`boot`,
 //! `try_boot`, `is_up`): all tests of a start and an end.
-//! Helpers, and who fails with them: `boot`, `boot_and` (most tests); `assert_timed_out`
+//! Helpers, and who fails with them: `boot`, `boot_and` (most tests,
+//! `a_guest_that_stands_still_before_it_is_up_is_started_once_more` among them); `assert_timed_out`
 //! (`a_guest_that_stands_still_twice_is_ended_in_the_end`,
 //! `a_guest_that_hangs_at_work_is_ended_and_not_started_again`).
 

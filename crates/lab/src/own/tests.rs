@@ -5,7 +5,7 @@
 //! and what else an image holds.
 //! Tests by part (in crates/lab/src): own.rs (`open`, `require`, `lacks`, `modules`, `is_version`):
 //! all tests.
-//! Helpers, and who fails with them: `image` (most tests); `own`
+//! Helpers, and who fails with them: `image` (most tests, `a_version_is_no_path` among them); `own`
 //! (`what_the_configuration_lacks_is_named`, `a_module_that_is_there_will_do`,
 //! `a_scheduler_needs_more_than_the_kernels_own`); `lack` (`what_the_configuration_lacks_is_named`,
 //! `a_scheduler_needs_more_than_the_kernels_own`).

@@ -14,8 +14,8 @@
 //! `sibling_difference_per_core` (`wp_sibling_imbalance`); `source_queue`
 //! (`wp_find_busiest_queue`); `pinned_tasks_mark_the_group_above` (`wp_out_one_pinned`,
 //! `wp_balance_over`).
-//! Helpers, and who fails with them: `two_caches`, `put_group` (most tests); `found`
-//! (`energy_aware_gate`, `imbalance_examples`, `other_rows_of_the_table`,
+//! Helpers, and who fails with them: `two_caches`, `put_group` (most tests, `class_test_order`
+//! among them); `found` (`energy_aware_gate`, `imbalance_examples`, `other_rows_of_the_table`,
 //! `single_thread_relieves_smt_core`); `class_of` (`group_classes`); `two_nodes`
 //! (`numa_imbalance`); `hybrid` (`smt_beside_single_threads`, `single_thread_relieves_smt_core`);
 //! `attempt_busy` (`smt_beside_single_threads`).

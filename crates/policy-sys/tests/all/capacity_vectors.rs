@@ -11,9 +11,9 @@
 //! `reject_pull_rows`, `third_task_on_a15_may_be_pulled` (`wp_bigger_and_not_overloaded`);
 //! `wakeup_walk_on_tc2`, `prev_argument_counts` (`wp_select_task_rq_fair`); `idlest_cpu_of_a_group`
 //! (`wp_find_idlest_group_cpu`).
-//! Helpers, and who fails with them: `input`, `rows_of` (5 tests); `overutilized`
-//! (`fit_threshold_rows`, `overutilized_table`); `pulls` (`reject_pull_rows`); `walk`
-//! (`wakeup_walk_on_tc2`); `a15_loaded` (`third_task_on_a15_may_be_pulled`).
+//! Helpers, and who fails with them: `input`, `rows_of` (5 tests, `wake_cap_rows` among them);
+//! `overutilized` (`fit_threshold_rows`, `overutilized_table`); `pulls` (`reject_pull_rows`);
+//! `walk` (`wakeup_walk_on_tc2`); `a15_loaded` (`third_task_on_a15_may_be_pulled`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

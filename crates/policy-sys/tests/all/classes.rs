@@ -18,10 +18,11 @@
 //! `two_tasks_of_any_class_are_an_overload`, `a_governors_thread_reserves_nothing`
 //! (`wp_class_join`); `a_run_takes_of_the_budget_by_speed`, the tests `a_budget_*`
 //! (`wp_dl_scaled_delta_exec`, `wp_dl_run_for`); the rest by name.
-//! Helpers, and who fails with them: `lone`, `flat_facts` (9 tests); `run`, `four` (5 tests);
-//! `task` (most tests); `a73` (`classes_ask_for_frequency`); `io_turn` (`io_boost_sequence`,
-//! `io_boost_is_forgotten_after_a_tick`, `io_boost_of_4_17_is_a_frequency`); `place`
-//! (`rt_goes_to_the_lowest`, `rt_finds_the_lowest_without_domains`,
+//! Helpers, and who fails with them: `lone`, `flat_facts` (9 tests, `class_signals_of_ten_ms` among
+//! them); `run`, `four` (5 tests, `class_signals_of_ten_ms` among them); `task` (most tests,
+//! `classes_ask_for_frequency` among them); `a73` (`classes_ask_for_frequency`); `io_turn`
+//! (`io_boost_sequence`, `io_boost_is_forgotten_after_a_tick`, `io_boost_of_4_17_is_a_frequency`);
+//! `place` (`rt_goes_to_the_lowest`, `rt_finds_the_lowest_without_domains`,
 //! `deadline_tasks_displace_the_latest`, `deadline_tasks_go_to_free_cpus_first`); `due`
 //! (`deadline_tasks_displace_the_latest`, `deadline_tasks_go_to_free_cpus_first`,
 //! `who_is_about_to_run_is_not_pulled`).

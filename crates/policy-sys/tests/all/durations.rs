@@ -14,7 +14,8 @@
 //! (`wp_dur_sleep`, `wp_task_run`); `v2_takes_large_changes_only` (`wp_dur_coarse`);
 //! `scaling_by_cpus` (`wp_get_update_sysctl_factor`).
 //! Helpers, and who fails with them: `on`, `wake`, `start`, `execute`, `sleep`, `section`,
-//! `average` (most tests); `lone` (7 tests); `preempt` (`preemption_does_not_end_a_section`,
+//! `average` (most tests, `moving_does_not_end_a_section` among them); `lone` (7 tests,
+//! `the_printed_numbers` among them); `preempt` (`preemption_does_not_end_a_section`,
 //! `moving_does_not_end_a_section`, `a_cpu_knows_its_running_task`); `series`
 //! (`the_average_follows_the_reference_series`).
 #![allow(missing_docs, reason = "not a library")]

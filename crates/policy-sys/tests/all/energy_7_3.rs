@@ -17,9 +17,10 @@
 //! `overutilized_thresholds`, `overutilized_and_hints` (`wp_cpu_overutilized`); `versions` (the
 //! eras); `artificial_models_have_costs_of_their_own`, `artificial_costs_decide`
 //! (`wp_em_compute_costs`).
-//! Helpers, and who fails with them: `set_utils`, `wake` (most tests); `candidates` (11 tests);
-//! `hikey` (12 tests); `landscape`, `parse_log` (`eas_vector_rows`); `rule_of_small_task`
-//! (`each_condition_off_deactivates`, `external_governor`).
+//! Helpers, and who fails with them: `set_utils`, `wake` (most tests, `eas_vector_rows` among
+//! them); `candidates` (11 tests, `eas_vector_rows` among them); `hikey` (12 tests,
+//! `small_task_and_equal_cpus` among them); `landscape`, `parse_log` (`eas_vector_rows`);
+//! `rule_of_small_task` (`each_condition_off_deactivates`, `external_governor`).
 
 use crate::common;
 

@@ -11,9 +11,10 @@
 //! `complexity_limit` (`wp_energy_condition`, `wp_em_complexity`); `fork_and_exec_bypass`,
 //! `overutilized_equals_plain` (`wp_select_task_rq_fair`); `table_update_changes_the_decision`
 //! (`wp_em_dev_update_perf_domain`).
-//! Helpers, and who fails with them: `set_utils`, `wake` (most tests); `candidates` (5 tests);
-//! `scenarios`, `hk`, `hikey960_scenarios`, `parse_log` (`eas_vector_rows`); `rule_of_small_task`,
-//! `assert_inactive` (`each_condition_off_deactivates`); `margin_machine` (`margin`); `error_of`
+//! Helpers, and who fails with them: `set_utils`, `wake` (most tests, `eas_vector_rows` among
+//! them); `candidates` (5 tests, `eas_vector_rows` among them); `scenarios`, `hk`,
+//! `hikey960_scenarios`, `parse_log` (`eas_vector_rows`); `rule_of_small_task`, `assert_inactive`
+//! (`each_condition_off_deactivates`); `margin_machine` (`margin`); `error_of`
 //! (`registration_errors`); `random_situation` (`overutilized_equals_plain`).
 
 use crate::common;

@@ -15,8 +15,9 @@
 //! `wake_affine_by_weight` (`wp_wake_affine_weight`); `wake_affine_sync_alone`, `wake_affine_idle`
 //! (`wp_wake_affine_idle`); `one_allowed_cpu` (one allowed CPU);
 //! `random_states_agree_with_the_model` (all of them together).
-//! Helpers, and who fails with them: `smt_machine`, `wake`, `idle` (most tests); `all_busy`,
-//! `wakee` (all tests); `cache`, `near`, `place`, `random_model`, `random_case`, `ask_core`
+//! Helpers, and who fails with them: `smt_machine`, `wake`, `idle` (most tests,
+//! `step_1_idle_target` among them); `all_busy`, `wakee` (all tests, `step_1_idle_target` among
+//! them); `cache`, `near`, `place`, `random_model`, `random_case`, `ask_core`
 //! (`random_states_agree_with_the_model`); `wide` (`wake_wide_table`); `affine`
 //! (`wake_affine_by_weight`, `wake_affine_sync_alone`, `random_states_agree_with_the_model`);
 //! `from_0_to_3` (`wake_affine_by_weight`, `wake_affine_sync_alone`).

@@ -13,7 +13,8 @@
 //! `a_throttled_group_keeps_its_averages` (`wp_cfs_rq_clock_pelt`, `wp_tg_throttle_entity`);
 //! `nothing_is_pulled_to_where_its_group_is_throttled` (`wp_tg_may_pull`);
 //! `hints_are_kept_within_those_around` (`wp_tg_set_uclamp`).
-//! Helpers, and who fails with them: `scene` (all tests); `budget` (most tests); `runs`
+//! Helpers, and who fails with them: `scene` (all tests, `the_first_period_ends_at_a_random_moment`
+//! among them); `budget` (most tests, `a_running_cpu_takes_slices` among them); `runs`
 //! (`a_running_cpu_takes_slices`, `the_timer_of_an_idle_group_stops`); `remaining`
 //! (`a_running_cpu_takes_slices`, `a_cpu_that_runs_nothing_takes_as_little_as_it_can`,
 //! `slack_goes_to_throttled_cpus`).

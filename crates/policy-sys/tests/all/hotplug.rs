@@ -10,7 +10,8 @@
 //! (`wp_forget_balancing`, `wp_domains_rebuilt`); `nobody_owns_balancing_after_a_rebuild`
 //! (`wp_find_new_ilb_3_1`, `wp_domains_rebuilt`); `a_task_stays_in_its_node_if_it_can`
 //! (`wp_select_fallback_rq`).
-//! Helpers, and who fails with them: `without` (most tests); `spans`
+//! Helpers, and who fails with them: `without` (most tests,
+//! `domains_are_of_the_cpus_that_are_there` among them); `spans`
 //! (`domains_are_of_the_cpus_that_are_there`).
 #![allow(
     unused_must_use,

@@ -15,11 +15,12 @@
 //! `wp_idle_turn_end`); `a_task_to_give_ends_the_rest`, `one_task_that_fits_is_no_surplus`
 //! (`wp_note_uneven`); `tasks_with_room_are_no_surplus` (`wp_surplus`);
 //! `signals_of_idle_cpus_fade_at_every_turn`, `what_fades_lets_the_clock_down` (`wp_idle_decay`).
-//! Helpers, and who fails with them: `two_caches`, `ticks` (most tests); `looking` (8 tests);
-//! `a_full_cache` (`packing_opens_an_empty_cache_in_its_turn`,
-//! `a_crowd_opens_an_empty_cache_at_once`); `with_tasks`
-//! (`packing_opens_an_empty_cache_in_its_turn`, `a_crowd_opens_an_empty_cache_at_once`,
-//! `a_lone_cpu_is_a_crowd`).
+//! Helpers, and who fails with them: `two_caches`, `ticks` (most tests,
+//! `one_idle_core_of_each_cache_looks` among them); `looking` (8 tests,
+//! `one_idle_core_of_each_cache_looks` among them); `a_full_cache`
+//! (`packing_opens_an_empty_cache_in_its_turn`, `a_crowd_opens_an_empty_cache_at_once`);
+//! `with_tasks` (`packing_opens_an_empty_cache_in_its_turn`,
+//! `a_crowd_opens_an_empty_cache_at_once`, `a_lone_cpu_is_a_crowd`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

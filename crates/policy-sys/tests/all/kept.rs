@@ -8,8 +8,8 @@
 //! Tests by part: `kept_sums_change_no_answer` (`wp_kept_sums_now`, `wp_kept_idle_now`,
 //! `wp_kept_touch`); `statistics_that_are_left_out_change_no_answer` (`wp_kept_less_busy`,
 //! `wp_kept_no_busier`, `wp_balanced_as_kept`).
-//! Helpers, and who fails with them: `poke`, `answer` (all tests); `threads`
-//! (`kept_sums_change_no_answer`). Page: docs/internals/performance.md.
+//! Helpers, and who fails with them: `poke`, `answer` (all tests, `kept_sums_change_no_answer`
+//! among them); `threads` (`kept_sums_change_no_answer`). Page: docs/internals/performance.md.
 
 use crate::common;
 

@@ -10,9 +10,11 @@
 //! (`wp_find_energy_efficient_cpu`); 7, 9 to 13 and 17 (`wp_pack_select`); 19 (`wp_mc_select`); 14
 //! to 16 (`wp_short_decide`); 18 (`wp_headroom`); `a_mode_changes_live`, `names_go_before_the_mode`
 //! (`wp_mc_rules`, `wp_packing`). The rest by name.
-//! Helpers, and who fails with them: `placed`, `task` (most tests); `hikey` (7 tests); `caches` (10
-//! tests); `fork` (6 tests); `load` (12 tests); `no_model` (`line_8_misfit_without_a_model`);
-//! `threads` (`line_13_one_cache`); `thread_level` (`line_13_one_cache`,
+//! Helpers, and who fails with them: `placed`, `task` (most tests, `line_1_pinned` among them);
+//! `hikey` (7 tests, `line_1_pinned` among them); `caches` (10 tests, `line_2_overloaded` among
+//! them); `fork` (6 tests, `line_9_and_10_new_tasks` among them); `load` (12 tests,
+//! `line_2_overloaded` among them); `no_model` (`line_8_misfit_without_a_model`); `threads`
+//! (`line_13_one_cache`); `thread_level` (`line_13_one_cache`,
 //! `line_19_not_where_groups_can_be_filled`); `pair` (`line_14_short_pair`, `line_15_small_cache`,
 //! `line_16_large_cache_that_idles`, `line_17_packing_before_stacking`).
 #![allow(missing_docs, reason = "not a library")]

@@ -8,8 +8,10 @@
 //! `who_has_had_too_much_stays_at_first` (`wp_task_is_ineligible_on_dst_cpu`);
 //! `smaller_cpus_pull_where_no_group_is_of_the_same_class`, `a_misfit_waits_for_an_idle_core`
 //! (`wp_bal_candidate`, `wp_not_among_equals`).
-//! Helpers, and who fails with them: `on` (all tests); `offer` (`idle_tasks_are_never_hot`,
-//! `buddies_are_hot_for_busy_cpus`, `who_has_had_too_much_stays_at_first`).
+//! Helpers, and who fails with them: `on` (all tests,
+//! `smaller_cpus_pull_where_no_group_is_of_the_same_class` among them); `offer`
+//! (`idle_tasks_are_never_hot`, `buddies_are_hot_for_busy_cpus`,
+//! `who_has_had_too_much_stays_at_first`).
 
 use crate::common;
 

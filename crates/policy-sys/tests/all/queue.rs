@@ -21,8 +21,10 @@
 //! (`wp_live_queue_before`); `a_yield_gives_up_the_slice_of_who_is_owed` (`wp_yield_task`);
 //! `a_new_weight_keeps_what_is_owed`, `a_new_weight_counts_for_who_is_away`
 //! (`wp_live_queue_reweigh`).
-//! Helpers, and who fails with them: `core_at`, `waiting` (all tests); `run` (most tests); `times`
-//! (5 tests).
+//! Helpers, and who fails with them: `core_at`, `waiting` (all tests,
+//! `the_queues_time_is_the_mean_by_weight` among them); `run` (most tests,
+//! `the_queues_time_is_the_mean_by_weight` among them); `times` (5 tests,
+//! `the_queues_time_is_the_mean_by_weight` among them).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

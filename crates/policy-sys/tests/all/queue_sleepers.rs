@@ -15,8 +15,9 @@
 //! `it_takes_its_debt_along`, `a_new_weight_keeps_the_debt` (`wp_live_queue_place`,
 //! `wp_delayed_part`); `a_yield_counts_beside_a_sleeper` (`wp_yield_task`);
 //! `v_is_the_mean_of_all_that_are_kept` (all of it).
-//! Helpers, and who fails with them: `run`, `one_in_debt`, `v` (most tests); `core`, `waiting` (all
-//! tests).
+//! Helpers, and who fails with them: `run`, `one_in_debt`, `v` (most tests,
+//! `a_debtor_counts_while_it_sleeps` among them); `core`, `waiting` (all tests,
+//! `who_is_owed_nothing_does_not_preempt_who_is_alone` among them).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

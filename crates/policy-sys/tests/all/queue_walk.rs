@@ -12,7 +12,9 @@
 //! (`wp_pick_offer`, `wp_preempt_offer`, `WP_LIVE_QUEUE_LOOKS`);
 //! `who_waits_and_is_due_first_keeps_another_from_preempting` (`wp_preempt_begin`,
 //! `wp_preempt_offer`, `wp_preempt_end`).
-//! Helpers, and who fails with them: `core`, `waiting` (all tests); `run` (most tests).
+//! Helpers, and who fails with them: `core`, `waiting` (all tests,
+//! `the_first_that_is_owed_time_is_taken` among them); `run` (most tests,
+//! `the_first_that_is_owed_time_is_taken` among them).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

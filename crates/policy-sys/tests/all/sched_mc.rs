@@ -17,11 +17,12 @@
 //! `an_idle_cpu_beside_busy_ones_owns_balancing`, `a_kick_is_answered_by_state`
 //! (`wp_find_new_ilb_3_1`, `wp_ilb_enter`, `wp_ilb_exit`);
 //! `a_newly_idle_cpu_gets_a_running_task_at_level_2` (`wp_need_active_balance`).
-//! Helpers, and who fails with them: `a9`, `core` (most tests); `domains`, `groups`
-//! (`the_topology_of_a_dual`, `the_topology_of_a_quad`, `the_knob_at_run_time`,
-//! `patches_one_by_one`); `fork` (`forks_stay_while_there_is_room`); `attempt`
-//! (`capacity_is_refreshed_without_a_tick`, `a_newly_idle_cpu_gets_a_running_task_at_level_2`);
-//! `put` (`a_kick_is_answered_by_state`, `a_newly_idle_cpu_gets_a_running_task_at_level_2`).
+//! Helpers, and who fails with them: `a9`, `core` (most tests, `the_topology_of_a_dual` among
+//! them); `domains`, `groups` (`the_topology_of_a_dual`, `the_topology_of_a_quad`,
+//! `the_knob_at_run_time`, `patches_one_by_one`); `fork` (`forks_stay_while_there_is_room`);
+//! `attempt` (`capacity_is_refreshed_without_a_tick`,
+//! `a_newly_idle_cpu_gets_a_running_task_at_level_2`); `put` (`a_kick_is_answered_by_state`,
+//! `a_newly_idle_cpu_gets_a_running_task_at_level_2`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common::RunsAt as _;

@@ -15,7 +15,8 @@
 //! `wp_pack_pull`); `no_kicks_for_another_cache`, `no_useless_kicks` (`wp_surplus`,
 //! `wp_mc_lower_idle`, `wp_mc_quiet`); `interrupts_leave_after_a_while` (`wp_irq_cpu`,
 //! `wp_mc_out_of_use`).
-//! Helpers, and who fails with them: `facts`, `made` (all tests); `loads` (most tests); `placed`
+//! Helpers, and who fails with them: `facts`, `made` (all tests, `what_a_core_holds` among them);
+//! `loads` (most tests, `tasks_join_the_lowest_with_room` among them); `placed`
 //! (`tasks_join_the_lowest_with_room`, `what_each_level_places`, `time_of_other_classes_counts`);
 //! `source` (`balancing_leaves_what_has_room`, `idle_cpus_of_low_numbers_draw`).
 #![allow(missing_docs, reason = "not a library")]

@@ -13,8 +13,9 @@
 //! `numa_adds_the_margin_to_the_remote_load` (`wp_leave_for_load`);
 //! `numa_keeps_small_groups_together` (`wp_leave_for_idle`); `cpu_in_the_group`
 //! (`wp_find_idlest_group_cpu`); `random_states_agree_with_the_model` (all of it).
-//! Helpers, and who fails with them: `caches`, `busy`, `child`, `fork` (most tests); `idle_machine`
-//! (all tests); `forked` (7 tests); `capacity`, `class`, `avg`, `choose`
+//! Helpers, and who fails with them: `caches`, `busy`, `child`, `fork` (most tests, `affinity`
+//! among them); `idle_machine` (all tests, `fork_goes_to_more_idle_cpus` among them); `forked` (7
+//! tests, `fork_goes_to_more_idle_cpus` among them); `capacity`, `class`, `avg`, `choose`
 //! (`random_states_agree_with_the_model`); `loaded`, `loads` (`loads_within_the_margin_stay`,
 //! `numa_adds_the_margin_to_the_remote_load`); `nodes` (`loads_within_the_margin_stay`,
 //! `numa_adds_the_margin_to_the_remote_load`, `numa_keeps_small_groups_together`).

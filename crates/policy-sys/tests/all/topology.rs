@@ -11,9 +11,9 @@
 //! `partial_asymmetry` (`wp_asym_full`, `wp_capacity_is_new`); `balance_wake_only_where_it_helps`
 //! (`wp_set_balance_wake`); `tunables` (`wp_sd_init`); `groups_of_tc2` (`wp_build_sched_groups`,
 //! `wp_update_group_capacity`); `a_cpu_that_is_offline_is_in_no_domain` (`wp_collect_span`).
-//! Helpers, and who fails with them: `doms` (most tests); `symmetric`, `spr`
-//! (`levels_of_server_machines`, `tunables`); `spans` (`levels_of_server_machines`,
-//! `levels_of_big_little_machines`, `single_cpu_levels_vanish`,
+//! Helpers, and who fails with them: `doms` (most tests, `levels_of_big_little_machines` among
+//! them); `symmetric`, `spr` (`levels_of_server_machines`, `tunables`); `spans`
+//! (`levels_of_server_machines`, `levels_of_big_little_machines`, `single_cpu_levels_vanish`,
 //! `a_cpu_that_is_offline_is_in_no_domain`).
 
 use crate::common;

@@ -16,9 +16,9 @@
 //! `wake_wide` (`wp_wake_wide`); `wake_affine_by_weight` (`wp_wake_affine_weight`);
 //! `wake_affine_by_idle` (`wp_wake_affine_idle`); `search_depth`, `search_depth_of_a_core`,
 //! `depth_belongs_to_the_search_domain` (`wp_sis_depth`, `wp_update_idle_cpu_scan`).
-//! Helpers, and who fails with them: `layers`, `all_busy`, `wakee`, `idle` (most tests);
-//! `idle_policy_only` (`step_1_target`, `step_2_prev`, `step_8_idle_core`); `affine`
-//! (`wake_affine_by_weight`, `wake_affine_by_idle`).
+//! Helpers, and who fails with them: `layers`, `all_busy`, `wakee`, `idle` (most tests,
+//! `step_1_target` among them); `idle_policy_only` (`step_1_target`, `step_2_prev`,
+//! `step_8_idle_core`); `affine` (`wake_affine_by_weight`, `wake_affine_by_idle`).
 
 use crate::common;
 

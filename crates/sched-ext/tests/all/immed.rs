@@ -5,7 +5,9 @@
 //! Tests by part (in crates/sched-ext/src): class/balance.rs: `who_displaces_runs_at_once`
 //! (`pick_task`, `balance`); class/immed.rs: `a_higher_class_sends_them_back` (`set_others`);
 //! class/immed.rs (`vet_enq_flags`, `reenqueue_immed`, `enqueue_again`): all others.
-//! Helpers, and who fails with them: `heard`, `wakes` (all tests); `takes` (most tests).
+//! Helpers, and who fails with them: `heard`, `wakes` (all tests,
+//! `what_cannot_run_at_once_is_enqueued_again` among them); `takes` (most tests,
+//! `what_cannot_run_at_once_is_enqueued_again` among them).
 
 use crate::kernel::{add_tasks, asking, eight_cpus};
 use wakeplace_sched_ext::class::{ExtClass, Join, Setup};

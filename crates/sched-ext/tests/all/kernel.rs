@@ -7,8 +7,8 @@
 //! Tests by part (in crates/sched-ext/src): class/call.rs: `kfuncs_count_once` (`take_unpaid`);
 //! class/mod.rs: `what_is_left_behind_is_counted` (`take_effects`, `set_context`); class/kfuncs.rs
 //! and class/dsq.rs: all others.
-//! Helpers, and who fails with them: `init_task`, `asking`, `eight_cpus`, `with_task` (all tests);
-//! `ask` (`queues_are_made_once`, `tasks_are_found_by_pid`).
+//! Helpers, and who fails with them: `init_task`, `asking`, `eight_cpus`, `with_task` (all tests,
+//! `kfuncs_count_once` among them); `ask` (`queues_are_made_once`, `tasks_are_found_by_pid`).
 
 use wakeplace_sched_ext::class::{Effect, ExtClass, NewTask, Setup};
 use wakeplace_sched_ext::{

@@ -3,7 +3,7 @@
 //! What must stay: a refused table ends before any callback has run; texts are the kernel's. Free:
 //! further tables that a kernel refuses.
 //! Tests by part (in crates/sched-ext/src): class/validate.rs (`refusal`): all tests.
-//! Helpers, and who fails with them: `refused` (all tests).
+//! Helpers, and who fails with them: `refused` (all tests, `a_name_is_needed` among them).
 
 use crate::kernel::{ask, asking, eight_cpus};
 use wakeplace_sched_ext::consts::{

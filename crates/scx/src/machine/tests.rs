@@ -6,8 +6,9 @@
 //! refused with all that differs. Exit codes stay. Free: what else a made tree holds.
 //! Tests by part (in crates/scx/src): machine.rs (`describe`, `kernel_clocks`, `kernel_model`,
 //! `file_model`, `fitting`, `rebuild`): all tests.
-//! Helpers, and who fails with them: `put`, `describe` (all tests); `hikey960` (most tests);
-//! `model` (`the_kernels_energy_model`, `a_damaged_machine_is_the_environments_fault`); `misfit`
+//! Helpers, and who fails with them: `put`, `describe` (all tests, `the_kernels_energy_model` among
+//! them); `hikey960` (most tests, `the_kernels_own_word` among them); `model`
+//! (`the_kernels_energy_model`, `a_damaged_machine_is_the_environments_fault`); `misfit`
 //! (`a_platform_file_of_another_machine_is_refused_with_all_that_differs`).
 
 use super::{DEFAULT_TICK_NS, Machine, PlatformChoice, Problem, describe};

@@ -8,8 +8,10 @@
 //! `sums_are_by_machine_class_and_domain`, `between_two_moments_only_what_was_added_counts`,
 //! `what_does_not_exist_is_absent`, `a_status_survives_its_json`; metrics/openmetrics.rs (`text`):
 //! all others.
-//! Helpers, and who fails with them: `counters`, `sample` (all tests); `busy_sample` (most tests).
-//! `parse` reads a text back as the format asks.
+//! Helpers, and who fails with them: `counters`, `sample` (all tests,
+//! `between_two_moments_only_what_was_added_counts` among them); `busy_sample` (most tests,
+//! `sums_are_by_machine_class_and_domain` among them). `parse` reads a text back as the format
+//! asks.
 
 use super::*;
 

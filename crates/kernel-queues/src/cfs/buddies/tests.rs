@@ -13,10 +13,12 @@
 //! (`tick_preempts`); weight.rs: `policies_decide_before_times_do` (`of_task`); cfs/buddies.rs
 //! (`pick`, `first_two`, `name`): `the_running_task_has_its_place_in_the_order`,
 //! `a_wakeup_after_the_slice_names_nobody`.
-//! Helpers, and who fails with them: `class_of`, `switch` (6 tests); `params` (all tests); `at`
-//! (most tests); `queue_of` (`next_goes_before_last_and_none_beyond_the_granularity`,
-//! `a_running_buddy_goes_on_once`, `the_running_task_has_its_place_in_the_order`,
-//! `a_yield_needs_another_task`).
+//! Helpers, and who fails with them: `class_of`, `switch` (6 tests,
+//! `a_preempted_task_goes_on_when_the_wakee_sleeps` among them); `params` (all tests,
+//! `a_wakeup_preempts_beyond_the_granularity_only` among them); `at` (most tests,
+//! `a_wakeup_preempts_beyond_the_granularity_only` among them); `queue_of`
+//! (`next_goes_before_last_and_none_beyond_the_granularity`, `a_running_buddy_goes_on_once`,
+//! `the_running_task_has_its_place_in_the_order`, `a_yield_needs_another_task`).
 
 use super::{CfsParams, CfsQueue, Entity, Roles};
 use crate::cfs::Cfs;

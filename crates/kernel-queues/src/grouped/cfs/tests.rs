@@ -6,7 +6,8 @@
 //! weight. Free: numbers of tasks and groups, and how a helper fills the tree.
 //! Tests by part (in crates/kernel-queues/src): grouped/cfs.rs (`preempts`, `pick`, `keeps`,
 //! `yields`, `remove`) and cfs/buddies.rs (`name`, `forget`): all tests.
-//! Helpers, and who fails with them: `params`, `tree_of` (all tests).
+//! Helpers, and who fails with them: `params`, `tree_of` (all tests,
+//! `a_group_goes_on_when_one_of_its_tasks_sleeps` among them).
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};

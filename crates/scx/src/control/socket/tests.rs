@@ -7,7 +7,8 @@
 //! `the_kernel_says_who_is_there` (`own_gid`, `peer`), `groups_by_name_and_number` (`group_in`,
 //! `group_number`); control/socket.rs (`bind`, `connect`, `replace`, `check_folder`, `lock`): all
 //! others.
-//! Helpers, and who fails with them: `place` (most tests); `mode`
+//! Helpers, and who fails with them: `place` (most tests,
+//! `it_has_its_permissions_and_leaves_nothing_else` among them); `mode`
 //! (`it_has_its_permissions_and_leaves_nothing_else`,
 //! `a_folder_where_others_may_write_is_refused_by_both_sides`).
 
