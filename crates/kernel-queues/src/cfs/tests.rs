@@ -7,8 +7,10 @@
 //! (`of_nice`), `three_equal_tasks_share_a_period` (`calc_delta`, `of_sum`); cfs.rs:
 //! `a_slice_of_later_kernels_is_at_least_the_granularity`,
 //! `a_turn_of_later_kernels_is_at_most_the_latency`, `a_lead_is_measured_by_the_limited_turn`
-//! (`tick_preempts`), `a_floor_that_sinks_is_found` (`update_min`); cfs.rs (`slice_ns`,
-//! `place_woken`, `insert`): all others.
+//! (`tick_preempts`), `a_floor_that_sinks_is_found` (`update_min`), `slices_follow_weights`
+//! (`slice_ns`), `equal_virtual_times_keep_arrival_order` (`insert`),
+//! `sleepers_are_credited_half_a_period` (`place_woken`),
+//! `an_idle_sleeper_is_credited_less_in_later_kernels` (`place_woken`, `is_idle`).
 //! Helpers, and who fails with them: `params`, `params_of` (most tests,
 //! `a_slice_of_later_kernels_is_at_least_the_granularity` among them); `queue_of` (5 tests,
 //! `slices_follow_weights` among them); `at` (`sleepers_are_credited_half_a_period`,

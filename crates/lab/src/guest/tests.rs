@@ -5,8 +5,13 @@
 //! their order counts. Free: what else the scripts print.
 //! Tests by part (in crates/lab/src): guest.rs: `commas_in_paths_are_doubled_where_they_separate`
 //! (`file_argument`), `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
-//! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`); guest.rs (`boot`,
-//! `try_boot`, `is_up`): all tests of a start and an end.
+//! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`),
+//! `a_quarter_of_the_time_is_for_the_start_within_bounds` (`Limits::of`),
+//! `a_guest_that_has_sent_its_results_was_up` (`is_up`, `results`),
+//! `a_guest_that_hangs_at_work_is_ended_and_not_started_again` (`console_tail`),
+//! `a_guest_that_stands_still_before_it_is_up_is_started_once_more` (`try_boot`),
+//! `an_emulator_that_fails_is_not_started_again` (`boot`),
+//! `a_kernel_that_lacks_what_a_guest_needs_is_named` (console.rs).
 //! Helpers, and who fails with them: `boot`, `boot_and` (most tests,
 //! `a_guest_that_stands_still_before_it_is_up_is_started_once_more` among them); `assert_timed_out`
 //! (`a_guest_that_stands_still_twice_is_ended_in_the_end`,

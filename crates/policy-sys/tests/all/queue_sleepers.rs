@@ -14,7 +14,7 @@
 //! `a_debt_to_sleepers_is_forgiven`, `all_debts_end_when_nobody_is_awake` (`wp_delayed_drain`);
 //! `it_takes_its_debt_along`, `a_new_weight_keeps_the_debt` (`wp_live_queue_place`,
 //! `wp_delayed_part`); `a_yield_counts_beside_a_sleeper` (`wp_yield_task`);
-//! `v_is_the_mean_of_all_that_are_kept` (all of it).
+//! `v_is_the_mean_of_all_that_are_kept` (V after random steps).
 //! Helpers, and who fails with them: `run`, `one_in_debt`, `v` (most tests,
 //! `a_debtor_counts_while_it_sleeps` among them); `core`, `waiting` (all tests,
 //! `who_is_owed_nothing_does_not_preempt_who_is_alone` among them).

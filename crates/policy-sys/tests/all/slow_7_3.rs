@@ -12,7 +12,8 @@
 //! `wp_local_group`); `loads_within_the_margin_stay`, `equal_loads_take_the_first`,
 //! `numa_adds_the_margin_to_the_remote_load` (`wp_leave_for_load`);
 //! `numa_keeps_small_groups_together` (`wp_leave_for_idle`); `cpu_in_the_group`
-//! (`wp_find_idlest_group_cpu`); `random_states_agree_with_the_model` (all of it).
+//! (`wp_find_idlest_group_cpu`); `random_states_agree_with_the_model` (`wp_find_idlest_group` as a
+//! whole).
 //! Helpers, and who fails with them: `caches`, `busy`, `child`, `fork` (most tests, `affinity`
 //! among them); `idle_machine` (all tests, `fork_goes_to_more_idle_cpus` among them); `forked` (7
 //! tests, `fork_goes_to_more_idle_cpus` among them); `capacity`, `class`, `avg`, `choose`
