@@ -7,8 +7,10 @@
 //! Tests by part: `the_arena_is_cast_by_its_low_half` (`bases`, `mark`),
 //! budget.rs::`what_was_not_handed_out_is_not_written` (`place`),
 //! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`alloc`, `room`),
-//! `what_a_scheduler_does_wrong_is_named` (`alloc`: a full arena). No test reaches `free` and
-//! `reserve`, nor `alloc` at a given address.
+//! `what_a_scheduler_does_wrong_is_named` (`alloc`: a full arena). `of`, `first`, `used`, `nr_used`
+//! are looks. No test reaches `free` and `reserve`, nor `alloc` at a given address. Callers:
+//! crates/foreign/src/kfuncs/objects.rs (`alloc`, `free`, `reserve`),
+//! crates/foreign/src/load/bpf.rs (`of`), vm.rs (`place`, `used`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named,

@@ -6,7 +6,9 @@
 //! Tests by part: `what_is_not_offered_is_refused_by_name` (`check`, `check_function`, `known`:
 //! each message), `any_bytes_are_refused_or_run` (`check`, `decode`),
 //! same.rs::`compiled_programs_do_what_interpreted_ones_do` (`arithmetic`, `atomic`, `jumps`: what
-//! is taken).
+//! is taken; `class`, `op`, `by_register`, `bytes`, `mode`: fields that both ways of running read).
+//! `is_wide`, `is_call`, `function` and `jump` are parts of `check`. Callers: program.rs (`check`),
+//! interp.rs and jit/function.rs (the fields).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs,
 //! crates/bpf-vm/tests/all/hostile.rs::any_bytes_are_refused_or_run,

@@ -2,11 +2,14 @@
 //! instruction does is one of `jit` as well (docs/decisions/058).
 //!
 //! What must stay: results, faults and budget to the last bit. Free: how an instruction is
-//! dispatched. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (all of it, beside
-//! the compiler), `division_by_zero_and_by_minus_one_have_results` and
+//! dispatched. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (`store`, `load`,
+//! `taken`, `arithmetic`, `swapped`, `moved`, `operand`, `sign_extended`, `address`, `get`, `set`:
+//! a fault of one differs from compiled code), `division_by_zero_and_by_minus_one_have_results` and
 //! `shifts_take_their_count_modulo_the_width` (`wide`, `narrow`), `a_load_goes_by_its_register`
 //! (`read`), `the_arena_is_cast_by_its_low_half` (`moved`), `a_frame_begins_zeroed` and
-//! `recursion_without_end_is_named` (`run`), `a_loop_without_end_is_named` (`spend`).
+//! `recursion_without_end_is_named` (`run`), `a_loop_without_end_is_named` (`spend`),
+//! `recursion_without_end_is_named` (`call`). Callers: vm.rs (`run`), jit/operations.rs has the
+//! compiled form.
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/same.rs
 

@@ -20,10 +20,14 @@
 //! What must stay: addresses by the table above (programs keep them), and that a copy has the same
 //! ones; what is not handed out cannot be written. Free: how free blocks are kept, and how the host
 //! maps the region. Tests by part: `what_was_not_handed_out_is_not_written` (`is_writable`),
-//! `what_is_freed_twice_is_free_once` (`free`), `the_page_of_zeros_stays` (`LOWEST`),
-//! `a_load_goes_by_its_register` (`load`, `holds`), `keys_of_maps_count_as_memory` (`reserve`),
-//! maps.rs::`values_of_queues_count_as_memory` (`copy`),
-//! maps.rs::`values_with_fields_of_the_kernel_are_given_up` (`retire`, `take_retired`).
+//! `what_is_freed_twice_is_free_once` (`free`, `alloc`, `rounded`), `the_page_of_zeros_stays`
+//! (`LOWEST`), `a_load_goes_by_its_register` (`load`, `holds`, `offset`),
+//! `keys_of_maps_count_as_memory` (`reserve`), maps.rs::`values_of_queues_count_as_memory` (`copy`,
+//! `bump`), maps.rs::`values_with_fields_of_the_kernel_are_given_up` (`retire`, `has_retired`,
+//! `take_retired`), programs.rs::`a_load_from_a_wild_address_is_0_and_a_store_is_a_fault` (`store`,
+//! `bytes_mut`), crates/cli/tests/all/syscall_programs.rs::`a_program_gives_what_a_kernel_gives`
+//! (`string`). `share`, `share_at`, `give_back` and `drop` have no test of their own. Callers:
+//! vm.rs, map/mod.rs, helpers; crates/foreign (`share`, `share_at`, `give_back`).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/bpf-vm/tests/all/maps.rs,

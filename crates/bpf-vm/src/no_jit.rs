@@ -1,6 +1,7 @@
 //! Without the feature `jit`: nothing is compiled, so that the interpreter runs every program.
 //!
-//! What must stay: the methods of the compiler (jit/mod.rs). Free: nothing: it only stands in.
+//! What must stay: the methods of the compiler (jit/mod.rs): `new` makes nothing, `entry` finds
+//! nothing. Free: nothing: it only stands in.
 //!
 //! Tests: none; it stands in for the compiler where there is none, and compiles nothing.
 

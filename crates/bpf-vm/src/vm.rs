@@ -7,8 +7,12 @@
 //! (`compile`, `is_compiled`), `a_loop_without_end_is_named` and `recursion_without_end_is_named`
 //! (`run`, `enter`, `taken`), `a_hash_map_is_filled_by_a_program` (`add_map`, `copy`),
 //! maps.rs::`compiled_code_looks_up_as_the_helper_does` (`map_number`),
-//! `compiled_programs_do_what_interpreted_ones_do` (`enter_compiled`, `call_out`). `compiled_as`
-//! has no test of its own here.
+//! `compiled_programs_do_what_interpreted_ones_do` (`enter_compiled`, `call_out`).
+//! programs.rs::`a_loop_of_large_copies_is_named` (`spend`, `spend_bytes`),
+//! budget.rs::`what_was_not_handed_out_is_not_written` (`note_memory`). `compiled_as`, `function`,
+//! `function_handle`, `run_function` and `compiles` have no test of their own here; `map`,
+//! `map_mut`, `map_handle` and `nr_cpus` are looks. Callers: crates/foreign (`new`, `copy`,
+//! `add_map`, `add_program`, `compile`, `run`, `call`).
 //!
 //! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs,
 //! crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/same.rs

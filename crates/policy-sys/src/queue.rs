@@ -4,12 +4,10 @@
 //! What must stay: virtual times wrap and are compared by the sign of a difference; times are ns.
 //! Free: the wrapping alone: each method is one call of policy/src/live_queue.
 //!
-//! Tests by part: queue.rs (places, slices, preemption: `live_queue_place` and the other
-//! `live_queue_*` methods, `entity_eligible`, `slice_left_ns`, `yield_task`, `vq_slice_ns`),
-//! queue_walk.rs (`pick_begin`, `pick_offer`, `pick_end`, `preempt_begin`, `preempt_offer`,
-//! `preempt_end`, `pick_lone`), queue_sleepers.rs (sleepers), idle_pass.rs (`idle_pass_wanted`,
-//! `idle_timer_ns`, `idle_turn_offer`, `idle_turn_end`, `was_busy`); `queue_kind`, `deadline_ns`,
-//! `over` and `begin` by these.
+//! Tests by part: queue.rs: QUEUETESTS, queue_walk.rs (`pick_begin`, `pick_offer`, `pick_end`,
+//! `preempt_begin`, `preempt_offer`, `preempt_end`, `pick_lone`), queue_sleepers.rs (sleepers),
+//! idle_pass.rs (`idle_pass_wanted`, `idle_timer_ns`, `idle_turn_offer`, `idle_turn_end`,
+//! `was_busy`); `queue_kind`, `deadline_ns`, `over` and `begin` by these.
 //!
 //! Callers: crates/engine/src/kernel/model/home/live.rs.
 //!

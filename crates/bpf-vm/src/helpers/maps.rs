@@ -2,13 +2,15 @@
 //!
 //! What must stay: results are the kernel's errno, and each call is charged by its work, or a
 //! program could run for ever. Free: how arguments are fetched and walks are written. Tests by
-//! part: `a_wild_key_is_refused` (`update`, `delete`, `for_each`),
+//! part: `a_wild_key_is_refused` (`update`, `delete`, `for_each`, `over`),
 //! `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
 //! `compiled_code_looks_up_as_the_helper_does` (`find`, `lookup`), `queues_and_stacks_go_round`
-//! (`push`, `pop`), `entries_of_storage_count_as_memory` (`storage`),
+//! (`push`, `pop`), `entries_of_storage_count_as_memory` (`storage`, `charge`),
 //! `walks_over_maps_count_as_memory` (`for_each`),
 //! cli/tests/all/schedulers.rs::`calls_answer_as_a_kernel_does` (`produce`, `output`, `query`),
-//! cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`commit`).
+//! cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`commit`). `places`, `has_records`
+//! and `storage_delete` have no test of their own. Callers: mod.rs (`call`);
+//! crates/foreign/src/load/rings.rs (`has_records`).
 //!
 //! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/cli/tests/all/schedulers.rs

@@ -12,7 +12,8 @@
 //! refuses is interpreted. Free: Cranelift's settings, and which functions are worth compiling.
 //! Tests by part: `compiled_programs_do_what_interpreted_ones_do` (`new`, `compile`),
 //! `what_is_too_long_is_interpreted` (`entry`), `large_functions_nest_within_the_hosts_stack`
-//! (`MAX_NATIVE_FRAME`).
+//! (`MAX_NATIVE_FRAME`). `signature`, `failed` and `drop` have no test of their own. Callers: vm.rs
+//! (`new`, `entry`).
 //!
 //! Tests: crates/bpf-vm/tests/all/same.rs::compiled_programs_do_what_interpreted_ones_do,
 //! crates/bpf-vm/tests/all/budget.rs::what_is_too_long_is_interpreted,
