@@ -4,12 +4,15 @@
 //! What must stay: both homes lead the same dialogue (engine's balance.rs, scx's pull.bpf.h). No
 //! rule is here. Free: the wrapping alone.
 //!
-//! Tests by part: balance.rs and balance_pass_7_3.rs (`balance_due`, `balance_begin`,
-//! `balance_offer`, `balance_end`, `active_balance_end`, `balance_pass_end`), newidle_7_3.rs
-//! (`newidle_begin`, `newidle_level`, `newidle_done`, `set_random`), fixtures of nohz
-//! (`nohz_target`, `nohz_pass_end`), fixtures of balance_38 (`nohz_begin`), fixtures of newidle
-//! (`newidle_end`), pulls.rs (`set_offered`), sched_cache.rs (`push_llc`, `balance_running`).
-//! `nohz_next` is run by crates/engine/tests/behaviour/idle.rs.
+//! Tests by part: balance_pass_7_3.rs: `intervals` (`balance_due`), `which_tasks_move`
+//! (`balance_begin`, `balance_offer`), `misfit_task_is_pushed_to_a_big_cpu` (`balance_end`,
+//! `active_balance_end`), newidle_7_3.rs: `newidle_gates` (`newidle_begin`, `newidle_level`),
+//! `newidle_by_chance` (`newidle_done`, `set_random`), fixtures of nohz (`nohz_target`,
+//! `nohz_pass_end`), fixtures of balance_38 (`nohz_begin`), fixtures of newidle (`newidle_end`),
+//! pulls.rs (`set_offered`, in its helper `offer`), sched_cache.rs: `a_lone_task_is_pushed`
+//! (`push_llc`). `balance_pass_end` and `balance_running` have no test of their own; `prepare`,
+//! `src_cpu`, `dst_cpu`, `push`, `moved` and `levels` are looks that all of the dialogue's tests
+//! use. `nohz_next` is run by crates/engine/tests/behaviour/idle.rs.
 //!
 //! Callers: the engine's balancing (crates/engine/src/kernel/model); crates/scx's pull.bpf.h does
 //! the same in BPF.

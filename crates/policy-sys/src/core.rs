@@ -4,17 +4,19 @@
 //! What must stay: calls that may ask for a frequency return `EventResult`; no rule is here. Free:
 //! the wrapping alone; a new entry point of C gets a method here.
 //!
-//! Tests by part: fixtures.rs (`select_cpu`, `candidates`, `scanned`), asym_switches.rs
-//! (`compared_in_groups`), fits.rs (`util_fits`), signals.rs (the events at the end),
-//! policy_matrix.rs: `a_mode_changes_live` (`change_params`), frequency.rs (`rate_limit_us`,
-//! `EventResult::freq`), hotplug.rs: `signals_stay_and_lessons_go` (`is_nohz`), `freq_request`,
-//! signals_7_3.rs (`perf_request`), energy_7_3.rs (`energy_inactive`, `overutilized`),
-//! early_eras.rs (`capacity_tasks`), bounds.rs (`is_idle`), idle_pass.rs:
+//! Tests by part: fixtures.rs: `every_fixture_holds` (`select_cpu`, `candidates`, `scanned`),
+//! asym_switches.rs: `a_group_of_one_needs_no_look` (`compared_in_groups`), fits.rs: `thresholds`
+//! (`util_fits`), policy_matrix.rs: `a_mode_changes_live` (`change_params`), frequency.rs:
+//! `rate_limit_values` (`rate_limit_us`), hotplug.rs: `signals_stay_and_lessons_go` (`is_nohz`),
+//! idle_pass.rs: `what_fades_lets_the_clock_down` (`freq_request`, `EventResult::freq`),
+//! signals_7_3.rs: `external_frequencies` (`perf_request`), energy_7_3.rs:
+//! `each_condition_off_deactivates` (`energy_inactive`), `overutilized_thresholds`
+//! (`overutilized`), early_eras.rs: `capacities_in_tasks` (`capacity_tasks`), idle_pass.rs:
 //! `a_task_to_give_ends_the_rest` (`ends_rest`), balance.rs: `nohz_statistics_every_32_ms`
 //! (`stats`, `kick`), response_time.rs: `a_fast_estimate_for_the_frequency_alone`
-//! (`sched_cpu_util`), energy_7_3.rs: `external_governor` (`restart`). `set_exit_latency_us` is run
-//! by crates/engine/tests/behaviour/idle.rs, `first_allowed` by engine runs in which a running task
-//! loses its CPU. Views (`state`, `cpu`, `parts`) are read by all.
+//! (`sched_cpu_util`), energy_7_3.rs: `external_governor` (`restart`). The engine runs
+//! `set_exit_latency_us` (behaviour/idle.rs) and `first_allowed`, which has no test of its own.
+//! `state`, `cpu`, `parts` are looks.
 //!
 //! Callers: the engine's models, tests and crates/scx/src/live.rs.
 //!

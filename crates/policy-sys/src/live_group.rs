@@ -6,9 +6,12 @@
 //! used again after `free`. Free: the wrapping alone: sums and weights are the core's
 //! (group.c, group_quota.c).
 //!
-//! Tests by part: live_groups.rs (`add`, `free`, `set_weight`, `set_idle`, `set_quota`, `charge`,
-//! `wait_ns`, `leave`, `live_member_weigh`); `who_looks_while_the_quota_is_added_looks_again` below
-//! (`wait_ns` while another CPU adds the quota).
+//! Tests by part: live_groups.rs: `tasks_share_by_their_own_weights` (`add`, `set_weight`),
+//! `groups_that_are_too_deep_and_places_that_are_taken` (`free`), `idle_groups` (`set_idle`),
+//! `quotas` (`set_quota`, `charge`, `wait_ns`), `who_sleeps_leaves_its_part` (`leave`),
+//! `whole_averages_count_since_7_3` (`live_member_weigh`);
+//! `who_looks_while_the_quota_is_added_looks_again` below (`wait_ns` while another CPU adds the
+//! quota).
 //!
 //! Callers: the engine's live queues, for groups of a run.
 //!

@@ -12,7 +12,8 @@
 //! `names_of_the_kernel_lead_to_parameters`, `other_names_offer_the_right_one_before_the_list`
 //! (`feature_in_name`) below; policy_matrix.rs: `names_go_before_the_mode`, `a_mode_changes_live`
 //! (`change`); crates/cli/tests/all/eras.rs (eras as users see them: `era_of`, `successors`);
-//! short_names.rs (`catalogue`, `features`), mode.rs (`overrides`), asym_switches.rs (`patches`);
+//! short_names.rs: `names_and_states` (`catalogue`, `features`), mode.rs:
+//! `the_former_name_still_serves` (`overrides`), asym_switches.rs: `thirteen_patches` (`patches`);
 //! crates/cli/tests/all/kernel.rs (`of_tree`, `tree`); crates/study/src/comparison/cautions.rs:
 //! `the_hardwares_choice_is_told` (`leaves_clocks`).
 //!

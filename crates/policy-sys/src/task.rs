@@ -3,10 +3,11 @@
 //! What must stay: the record is the core's `struct wp_task`; a home writes only what has a method
 //! here. Free: which fields a home may write: each needs a method.
 //!
-//! Tests by part: signals.rs and fixtures (`new`, `weight`, `load_avg`, `util_avg`), fast_path.rs:
-//! `children_have_the_flips_of_their_parent` (`forked_by`), fits.rs: `largest_allowed_capacity`
-//! (`set_allowed`, `may_use`), task_groups.rs (`set_group`, `group`), sched_cache.rs
-//! (`set_process`).
+//! Tests by part: signals.rs: `queue_is_the_sum_of_its_tasks` (`util_avg`, `new`, `weight`,
+//! `load_avg`), fast_path.rs: `children_have_the_flips_of_their_parent` (`forked_by`), fits.rs:
+//! `largest_allowed_capacity` (`set_allowed`, `may_use`), task_groups.rs:
+//! `nothing_stays_of_a_group_without_tasks` (`set_group`, `group`), sched_cache.rs:
+//! `a_task_stays_in_its_cache` (`set_process`). `cpu`, `raw` and `raw_mut` are looks.
 //!
 //! Callers: the engine keeps one of these per simulated task.
 //!

@@ -4,13 +4,16 @@
 //! What must stay: numbers of groups, in the order in which they are added; the root is no group
 //! here. Free: which entry point an event takes, with task_group.c.
 //!
-//! Tests by part: task_groups.rs (`add_group`, `enqueue`, `enqueue_woken`, `enqueue_moved`,
-//! `task_exit`, `update_blocked`, `weighed`, `prepare_grouped`), fixtures of task-group
-//! (`tg_weight`, `h_load`), nested_groups.rs and group_weights.rs (`add_group_in`, `nest_group`,
-//! `path`, `path_read`, `group_queue`), group_accesses.rs (`take_group_accesses`), forms_by_era.rs
-//! (`enqueue_new`), forms_by_era.rs and classes.rs (`enqueue_io`), fixtures of balance_38
-//! (`idle_tick`). `enqueue_throttled` is run by crates/engine/tests/behaviour/bandwidth.rs;
-//! `group_parent` and `groups_around` likewise.
+//! Tests by part: task_groups.rs: `nothing_stays_of_a_group_without_tasks` (`add_group`, `enqueue`,
+//! `task_exit`, `update_blocked`, `weighed`, `prepare_grouped`), the random steps there
+//! (`enqueue_woken`, `enqueue_moved`), fixtures of task-group (`tg_weight`, `h_load`),
+//! group_weights.rs: `a_nested_group_that_wakes_weighs_all_of_its_shares` (`add_group_in`,
+//! `group_queue`, `path`, `path_read`), `no_more_groups_around_a_group_than_there_is_room_for`
+//! (`nest_group`), group_accesses.rs: `groups_around_a_group_are_read_once_each`
+//! (`take_group_accesses`), forms_by_era.rs: `new_tasks_and_the_tipping_point` (`enqueue_new`),
+//! classes.rs: `io_boost_is_a_floor` (`enqueue_io`), fixtures of balance_38 (`idle_tick`).
+//! `enqueue_throttled` is run by crates/engine/tests/behaviour/bandwidth.rs; `group_parent` and
+//! `groups_around` likewise.
 //!
 //! Callers: the engine's events of tasks; a task without a group takes the plain entry point here,
 //! too.

@@ -22,8 +22,8 @@
  * pulls from the group of highest numbers (docs/rules/sched-mc.md#sched-mc-patches,
  * docs/rules/sched-mc.md#mc-lowest-first); there is no history.
  *
- * What must stay: groups are looked at in their order (ties); with the rule off no sum is made. Free:
- * the numbers, as parameters; permissions only with the page.
+ * What must stay: groups are looked at in their order (ties); with the rule off no sum is made.
+ * Free: the numbers, as parameters; permissions only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/power_policy.rs:
  * `the_leader_pulls_from_the_donor` (`wp_pack_spreads`, `wp_pack_offer`, `wp_pack_leads`,

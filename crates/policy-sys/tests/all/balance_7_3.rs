@@ -287,7 +287,7 @@ fn imbalance_examples() {
 }
 
 /// Goal: two nice-0 tasks make up a load of 2048; the third stays. Source:
-/// docs/rules/balancing.md#imbalance-numbers (2), docs/rules/balancing.md#detach.
+/// docs/rules/balancing.md#imbalance-numbers, point 2; docs/rules/balancing.md#detach.
 #[test]
 fn load_of_two_tasks_moves_two() {
     let mut core = two_caches(&[]);
@@ -324,7 +324,7 @@ fn two_nodes() -> MachineFacts {
 }
 
 /// Goal: a small imbalance between nodes is let be while few tasks run. Source:
-/// docs/rules/balancing.md#imbalance-numbers (5) and (6): limit 14, difference 2; local tasks plus
+/// docs/rules/balancing.md#imbalance-numbers, points 5 and 6: limit 14, difference 2; local tasks plus
 /// the one that would come: 5, then 15.
 #[test]
 fn numa_imbalance() {

@@ -448,7 +448,7 @@ fn wake_affine_by_weight() {
 }
 
 /// Goal: a synchronous waker alone on its CPU decides at once. Source:
-/// docs/rules/wake-ups.md#wake-affine WA_IDLE (2).
+/// docs/rules/wake-ups.md#wake-affine, WA_IDLE, point 2.
 #[test]
 fn wake_affine_sync_alone() {
     let alone = |core: &mut Core| {
@@ -470,7 +470,7 @@ fn wake_affine_sync_alone() {
 }
 
 /// Goal: an idle waking CPU is taken only under prev's cache, and then an idle prev before it.
-/// Source: docs/rules/wake-ups.md#wake-affine WA_IDLE (1); (3) where the era has it.
+/// Source: docs/rules/wake-ups.md#wake-affine, WA_IDLE, point 1; point 3 where the era has it.
 #[test]
 fn wake_affine_idle() {
     let run = |prev: u32, prev_idle: bool, overrides: &[(&str, &str)]| {

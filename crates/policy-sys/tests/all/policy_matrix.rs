@@ -118,7 +118,7 @@ fn line_1_pinned() {
     }
 }
 
-/// Line 2. Nothing idle, nothing packs: the target, busy (docs/rules/wake-ups.md#idle-sibling (9)).
+/// Line 2. Nothing idle, nothing packs: the target, busy (docs/rules/wake-ups.md#idle-sibling, 9).
 #[test]
 fn line_2_overloaded() {
     let mut core = caches(&[4], "auto");

@@ -669,7 +669,7 @@ fn the_gate_needs_sis_util() {
 /// Goal: one waker, seven short wakees, a busy cache: v5 stacks the first one only, since its CPU
 /// then has two tasks; v6 stacks while its partner stays the same (its first flip, here the first
 /// wake-up of another, ends that); v8 never, as nobody of them woke it. Source:
-/// docs/rules/short-wakes.md#short-scenarios (4).
+/// docs/rules/short-wakes.md#short-scenarios, point 4.
 #[test]
 fn a_fan_out_of_seven() {
     // Who stays on CPU 0 of the seven, if the first had been the waker's partner before.

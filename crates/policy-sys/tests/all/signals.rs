@@ -328,7 +328,7 @@ const MODES: [&[(&str, &str)]; 2] = [
     &[("pelt_scale", "contrib"), ("runnable_is_load", "on")],
 ];
 
-/// Goal: the queue's utilisation is the sum of its tasks' +-1 for each that ever joined (5), after
+/// Goal: the queue's utilisation is the sum of its tasks' +-1 for each that ever joined, after
 /// attaching, running, and detaching one by one; after the last about 0, not wrapped, and what
 /// rounding left decays to 0. Source: docs/rules/signals.md#attach-detach-numbers.
 #[test]

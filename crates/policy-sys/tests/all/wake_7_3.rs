@@ -385,7 +385,7 @@ fn wake_affine_by_weight() {
 }
 
 /// Goal: the order of WA_IDLE: an idle waking CPU, a synchronous waker alone, an idle prev. Source:
-/// docs/rules/wake-ups.md#wake-affine WA_IDLE (1), (2), (3).
+/// docs/rules/wake-ups.md#wake-affine, WA_IDLE, points 1 to 3.
 #[test]
 fn wake_affine_by_idle() {
     let alone = |core: &mut Core| core.cpu_mut(0).queue.nr_running = 1;
