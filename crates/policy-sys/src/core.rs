@@ -14,9 +14,8 @@
 //! (`overutilized`), early_eras.rs: `capacities_in_tasks` (`capacity_tasks`), idle_pass.rs:
 //! `a_task_to_give_ends_the_rest` (`ends_rest`), balance.rs: `nohz_statistics_every_32_ms`
 //! (`stats`, `kick`), response_time.rs: `a_fast_estimate_for_the_frequency_alone`
-//! (`sched_cpu_util`), energy_7_3.rs: `external_governor` (`restart`). The engine runs
-//! `set_exit_latency_us` (behaviour/idle.rs) and `first_allowed`, which has no test of its own.
-//! `state`, `cpu`, `parts` are looks.
+//! (`sched_cpu_util`), energy_7_3.rs: `external_governor` (`restart`). `set_exit_latency_us`,
+//! `first_allowed` have no test of their own.
 //!
 //! Callers: the engine's models, tests and crates/scx/src/live.rs.
 //!

@@ -8,16 +8,21 @@
 //! Tests by part: `queues_are_made_once` (`create_dsq`, `destroy_dsq`, `dsq_nr_queued`,
 //! `dsq_iter_new`), `tasks_are_found_by_pid` (`task_from_pid`, `task`, `task_cpus`),
 //! `kfuncs_count_once` (`charge`, `cpuperf_cap`), `what_is_left_behind_is_counted` (`kick_cpu`,
-//! `timer_start`, `nr_timer_events`), idle.rs (`select_cpu_dfl`, `select_cpu_and`, `pick_idle_cpu`,
-//! `pick_any_cpu`, `test_and_clear_cpu_idle`, `idle_cpumask`, `idle_smtmask`, `tracks_idle`,
-//! `exited`), again.rs (`dsq_reenq`, `locked_cpu`, `cpuperf_set`), engine's sched_ext/errors.rs
-//! (`dsq_insert`, `dsq_insert_vtime`, `dsq_move_to_local`, `exit`), sched_ext/clocks.rs
-//! (`rq_clock`), storms.rs::`a_wild_scheduler_loses_nobody` (`dsq_move`, `dsq_iter_next`,
-//! `reenqueue_local`, `dispatch_nr_slots`, `dispatch_cancel`, `cpu_curr`, `set_slice_ns`,
-//! `set_dsq_vtime`), crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back`
-//! (`task_from_tid`, `cpuperf_cur`), schedulers.rs::`calls_answer_as_a_kernel_does` (`events`,
-//! `in_interrupt`, `current`, `cgroup_parent`). `dsq_peek`, `timer_cancel`, `set_disallow`,
-//! `cgroup_weight`, `cpu_nr_running` have no test of their own. `task_cpu` here is the one default;
+//! `timer_start`, `nr_timer_events`), idle.rs: `caches_count_from_6_13_on` (`select_cpu_dfl`),
+//! `claims_and_masks` (`select_cpu_and`, `pick_idle_cpu`, `pick_any_cpu`,
+//! `test_and_clear_cpu_idle`, `idle_smtmask`), `own_tracking_turns_it_off` (`idle_cpumask`,
+//! `tracks_idle`, `exited`), again.rs: `the_chosen_task_runs` (`dsq_reenq`),
+//! `the_tasks_run_queue_is_locked` (`locked_cpu`), `frequencies_of_other_cpus_need_no_locked_queue`
+//! (`cpuperf_set`), engine's sched_ext/errors.rs: `queues_that_are_not_there` (`dsq_insert`,
+//! `dsq_move_to_local`), `orders_that_do_not_mix` (`dsq_insert_vtime`),
+//! `what_a_program_says_itself` (`exit`), sched_ext/clocks.rs:
+//! `clocks_advance_by_the_time_that_a_task_runs` (`rq_clock`),
+//! storms.rs::`a_wild_scheduler_loses_nobody` (`dsq_move`, `dsq_iter_next`, `reenqueue_local`,
+//! `dispatch_nr_slots`, `dispatch_cancel`, `cpu_curr`, `set_slice_ns`, `set_dsq_vtime`),
+//! crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back` (`task_from_tid`, `cpuperf_cur`),
+//! schedulers.rs::`calls_answer_as_a_kernel_does` (`events`, `in_interrupt`, `current`,
+//! `cgroup_parent`). `dsq_peek`, `timer_cancel`, `set_disallow`, `cgroup_weight`, `cpu_nr_running`
+//! have no test of their own. `task_cpu` here is the one default;
 //! schedulers.rs::`a_loader_runs_in_virtual_time` also asks `loader_at`, `cpu_idle_ns`. Looks that
 //! any run uses: `now_ns`, `this_cpu`, `nr_cpu_ids`, `nr_node_ids`, `nr_tasks`, `nr_cgroups`,
 //! `cpu`, `online_cpumask`, `task_running`; `loader_on` has no test.

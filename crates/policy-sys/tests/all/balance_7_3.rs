@@ -324,8 +324,8 @@ fn two_nodes() -> MachineFacts {
 }
 
 /// Goal: a small imbalance between nodes is let be while few tasks run. Source:
-/// docs/rules/balancing.md#imbalance-numbers, points 5 and 6: limit 14, difference 2; local tasks plus
-/// the one that would come: 5, then 15.
+/// docs/rules/balancing.md#imbalance-numbers, points 5 and 6: limit 14, difference 2; local tasks
+/// plus the one that would come: 5, then 15.
 #[test]
 fn numa_imbalance() {
     for overrides in [&[][..], &[NO_SIBLING]] {
