@@ -67,7 +67,7 @@ impl Arena {
         (self.user & 0xffff_ffff) / PAGE
     }
 
-    /// Pages in use.
+    /// Numbers of the pages in use.
     #[must_use]
     pub fn used(&self) -> Vec<u64> {
         self.used.iter().copied().collect()
@@ -140,7 +140,7 @@ impl Arena {
         true
     }
 
-    /// Takes pages back.
+    /// Takes `count` pages from address `at` on back from a program.
     pub fn free(&mut self, at: u64, count: u64) {
         let from = (at & 0xffff_ffff) / PAGE;
         for page in from..from.saturating_add(count.min(self.pages)) {

@@ -81,7 +81,7 @@ impl Insn {
         self.code == WIDE
     }
 
-    /// It is a call.
+    /// Is the instruction a call?
     #[must_use]
     pub fn is_call(self) -> bool {
         self.code == CALL
@@ -136,7 +136,7 @@ pub(crate) fn jump(insn: Insn, pc: usize) -> Option<i64> {
     Some(pc as i64 + 1 + by)
 }
 
-/// Where a call to another function of the program, or a reference to one, goes. None: it is
+/// Gives where a call to another function of the program, or a reference to one, goes. None: it is
 /// neither.
 pub(crate) fn function(insn: Insn, pc: usize) -> Option<i64> {
     let is_call = insn.is_call() && insn.src == TO_FUNCTION;

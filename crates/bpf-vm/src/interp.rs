@@ -38,7 +38,7 @@ impl Registers {
         self.0[register as usize]
     }
 
-    /// As `get`; nothing writes register 10, which was checked.
+    /// Writes register 0 to 9; nothing writes register 10, which was checked.
     fn set(&mut self, register: u8, value: u64) {
         self.0[register as usize] = value;
     }
@@ -218,7 +218,7 @@ fn store(insn: Insn, registers: &mut Registers, vm: &mut Vm) -> Result<(), Fault
     Ok(())
 }
 
-/// Whether a conditional jump is taken.
+/// Says whether a conditional jump is taken, by its operation and both operands.
 fn taken(insn: Insn, registers: &Registers) -> bool {
     let (mut a, mut b) = (registers.get(insn.dst), registers.operand(insn));
     if insn.class() == JMP32 {

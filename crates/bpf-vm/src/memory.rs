@@ -139,7 +139,7 @@ impl Memory {
         })
     }
 
-    /// Where the host has the region; compiled programs use it.
+    /// Gives where the host has the region; compiled programs use it.
     pub(crate) fn host(&self) -> *mut u8 {
         self.host
     }
@@ -190,7 +190,8 @@ impl Memory {
         inside((LOWEST, self.heap())) || inside(self.arena)
     }
 
-    /// The same to be written; the first page is not, nor what has not been handed out.
+    /// Gives bytes at an address to be written; the first page is not, nor what has not been handed
+    /// out.
     ///
     /// # Errors
     /// When they are outside.
@@ -246,14 +247,14 @@ impl Memory {
         Ok(())
     }
 
-    /// Four bytes.
+    /// Loads four bytes.
     #[inline]
     #[must_use]
     pub fn u32(&self, addr: u64) -> u32 {
         self.load(addr, 4) as u32
     }
 
-    /// Eight bytes.
+    /// Loads eight bytes.
     #[inline]
     #[must_use]
     pub fn u64(&self, addr: u64) -> u64 {
@@ -380,7 +381,7 @@ impl Memory {
         Ok(addr)
     }
 
-    /// The same at a place: the arena's.
+    /// Maps a file as `share` does, at a given place: the arena's.
     ///
     /// # Errors
     /// When it does not fit, or the host refuses.

@@ -24,7 +24,7 @@ impl Compiled {
         Ok(Self)
     }
 
-    /// There is none.
+    /// Finds no compiled code: there is none.
     #[expect(clippy::unused_self, reason = "as the compiler's own")]
     pub(crate) fn entry(&self, _: usize, _: usize) -> Option<Entry> {
         None

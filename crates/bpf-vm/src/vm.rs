@@ -278,7 +278,7 @@ impl Vm {
         interp::spend(self, i64::try_from(insns).unwrap_or(i64::MAX))
     }
 
-    /// The same for bytes that are copied or zeroed: a word is an instruction.
+    /// Takes bytes that are copied or zeroed off the budget: a word is an instruction.
     ///
     /// # Errors
     /// The budget is spent.
@@ -352,7 +352,7 @@ impl Vm {
         self.enter(env, program, pc, args)
     }
 
-    /// The same from outside: with a budget of its own.
+    /// Calls a function as `call` does, but from outside: with a budget of its own.
     ///
     /// # Errors
     /// As `call`.

@@ -83,7 +83,7 @@ impl Command {
         })
     }
 
-    /// Whether it is an object file without a loader.
+    /// Says whether what is to be loaded is an object file without a loader.
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.program.extension().is_some_and(|end| end == "o")

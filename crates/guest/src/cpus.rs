@@ -114,7 +114,8 @@ impl Cpus {
         })
     }
 
-    /// The same CPUs with these speeds, by their numbers; one without goes on by its capacity.
+    /// Gives the same CPUs with these speeds, by their numbers; one without goes on by its
+    /// capacity.
     pub(crate) fn at(mut self, speeds: &[u32]) -> Self {
         for cpu in &mut self.cpus {
             cpu.speed = speeds

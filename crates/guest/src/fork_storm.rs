@@ -125,8 +125,8 @@ fn spawn(depth: u64) -> Result<Pid, String> {
     sys::fork(child).map_err(|error| format!("fork: {error}"))
 }
 
-/// Whether a process at this depth executes the program: the first and every second one after it
-/// from the end of the chain.
+/// Says whether a process at this depth executes the program: the first and every second one after
+/// it from the end of the chain.
 fn executes(depth: u64) -> bool {
     depth % 2 == 1
 }

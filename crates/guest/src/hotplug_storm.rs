@@ -136,7 +136,7 @@ struct Storm {
 }
 
 impl Storm {
-    /// Whether the CPU went there.
+    /// Takes a CPU offline or online, and says whether it went there.
     fn switch(&mut self, file: &Path, online: bool) -> bool {
         let begin_ns = sys::now_ns();
         let written = fs::write(file, if online { "1" } else { "0" });

@@ -305,7 +305,7 @@ fn check_time(name: &str, time_ns: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// -20..=19.
+/// Refuses a nice value outside of -20..=19.
 fn check_nice(nice: i8) -> Result<(), String> {
     if !(-20..=19).contains(&nice) {
         return Err(format!("nice: {nice}, expected -20 to 19"));

@@ -21,7 +21,7 @@ impl Rng {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Draws the next 64 bits of the stream.
     pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -195,7 +195,7 @@ pub(crate) fn finish_child(name: &str, child: Pid, within_ns: u64) -> Result<(),
     }
 }
 
-/// Where the kernel has a task: its state, where it waits, its stack if we may see it.
+/// Tells where the kernel has a task: its state, where it waits, its stack if we may see it.
 fn whereabouts(task: &Path) -> String {
     let read = |file: &str| match fs::read_to_string(task.join(file)) {
         Ok(text) => text,

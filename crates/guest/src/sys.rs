@@ -142,7 +142,7 @@ pub(crate) fn set_nice(thread: Pid, nice: i8) -> io::Result<()> {
     checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, who, nice.into()) }).map(drop)
 }
 
-/// 0: the caller.
+/// Sets policy and priority of a thread; 0: the caller.
 fn set_scheduler(thread: Pid, policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     // SAFETY: a sched_param is plain numbers; musl has more of them than glibc.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };

@@ -89,7 +89,7 @@ impl Workers {
     }
 }
 
-/// As reports name it.
+/// Gives the worker's name in reports.
 fn name(index: usize) -> String {
     format!("worker-{index}")
 }

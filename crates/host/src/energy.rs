@@ -109,7 +109,7 @@ pub(crate) fn governor(tree: &Tree) -> Check {
     ))
 }
 
-/// Whether the kernel holds energy models, which only debugfs shows.
+/// Checks whether the kernel holds energy models, which only debugfs shows.
 pub(crate) fn energy_model(tree: &Tree) -> Check {
     const NAME: &str = "energy-model";
     const INSTEAD: &str =

@@ -124,7 +124,7 @@ impl Probe {
     }
 }
 
-/// Whether `home` can run, as far as `checks` know: nothing that it requires is missing.
+/// Says whether `home` can run, as far as `checks` know: nothing that it requires is missing.
 #[must_use]
 pub fn can_run(checks: &[Check], home: NeededFor) -> bool {
     !checks
@@ -151,7 +151,7 @@ pub(crate) fn fact(
 }
 
 impl Check {
-    /// The same fact with what to do about it.
+    /// Gives the same fact with what to do about it.
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
         self

@@ -40,12 +40,12 @@ impl Tree {
         }
     }
 
-    /// Whether this is the running machine itself, not a saved tree.
+    /// Says whether this is the running machine itself, not a saved tree.
     pub(crate) fn is_live(&self) -> bool {
         self.root == Path::new("/")
     }
 
-    /// Whether there is a file that may be run.
+    /// Says whether there is a file that may be run.
     pub(crate) fn is_program(&self, path: &Path) -> bool {
         let metadata = fs::metadata(self.root.join(path));
         metadata.is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
@@ -56,7 +56,7 @@ impl Tree {
         self.root.join(path)
     }
 
-    /// A whole file.
+    /// Reads a whole file.
     pub(crate) fn bytes(&self, path: &str) -> Result<Vec<u8>, Absent> {
         fs::read(self.at(path)).map_err(|error| absent(path, &error))
     }

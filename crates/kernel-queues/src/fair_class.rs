@@ -44,7 +44,8 @@ pub trait FairClass {
     /// Tasks of a CPU that can run, the running one included.
     fn nr_running(&self, cpu: CpuId) -> usize;
 
-    /// ... and delayed ones, as far as the CPU counts them: with groups it does not.
+    /// Counts the tasks that wait or run, and delayed ones, as far as the CPU counts them: with
+    /// groups it does not.
     fn nr_queued(&self, cpu: CpuId) -> usize {
         self.nr_running(cpu)
     }
@@ -66,7 +67,7 @@ pub trait FairClass {
     /// Its place becomes a distance to the time of its queue: it leaves the class or its group.
     fn detach_task(&mut self, _task: TaskId, _cpu: CpuId) {}
 
-    /// ... and a place again.
+    /// Gives a task that was detached a place again.
     fn attach_task(&mut self, _task: TaskId, _cpu: CpuId) {}
 
     /// A task that has its place waits.

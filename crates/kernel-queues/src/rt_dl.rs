@@ -45,7 +45,7 @@ impl ClassQueue {
         self.waiting.len() + usize::from(self.running.is_some())
     }
 
-    /// Some task waits.
+    /// Says whether some task waits.
     #[must_use]
     pub fn waits(&self) -> bool {
         !self.waiting.is_empty()

@@ -117,7 +117,7 @@ impl<W: Write> Sender<W> {
         sent
     }
 
-    /// Writes a batch.
+    /// Writes one batch after its length.
     fn put(&mut self, batch: &[u8]) -> io::Result<()> {
         let length = u32::try_from(batch.len()).map_err(io::Error::other)?;
         self.to.write_all(&length.to_le_bytes())?;

@@ -137,8 +137,8 @@ impl Content {
         self.files.keys().map(String::as_str)
     }
 
-    /// Whether make would miss a change since `built`: it compares times, and a file that was put
-    /// there with an old one is other than it was, and yet not newer than what was built of it.
+    /// Says whether make would miss a change since `built`: it compares times, and a file that was
+    /// put there with an old one is other than it was, and yet not newer than what was built of it.
     pub(crate) fn hides_a_change_from(&self, built: &Self) -> bool {
         self.files.iter().any(|(path, now)| {
             let before = built.files.get(path);

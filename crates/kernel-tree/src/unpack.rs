@@ -119,7 +119,7 @@ pub(crate) fn tar(
     Ok(())
 }
 
-/// Where an entry belongs; none if that is outside, or no file.
+/// Gives where an entry belongs; none if that is outside, or no file.
 fn below(entry: &Entry<'_, impl Read>, strip: usize) -> Option<String> {
     let kinds = [EntryType::Regular, EntryType::Symlink];
     if !kinds.contains(&entry.header().entry_type()) {

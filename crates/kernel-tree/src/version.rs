@@ -36,7 +36,7 @@ impl Version {
         text[..end.unwrap_or(text.len())].parse().ok()
     }
 
-    /// As far as it names the series: `7.3` of `7.3.4`.
+    /// Gives the part that names the series: `7.3` of `7.3.4`.
     #[must_use]
     pub fn series(&self) -> Self {
         Self(self.0.iter().take(2).copied().collect())

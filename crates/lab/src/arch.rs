@@ -38,7 +38,7 @@ impl Arch {
         }
     }
 
-    /// Debian's name.
+    /// Gives Debian's name of the architecture.
     #[must_use]
     pub fn debian(self) -> &'static str {
         match self {

@@ -47,7 +47,7 @@ impl Archive {
         self.entry(path, mode, (0, 0), contents);
     }
 
-    /// A symbolic link.
+    /// Adds a symbolic link to the archive.
     pub(crate) fn link(&mut self, path: &str, target: &str) {
         let path = path.trim_matches('/');
         self.above(path);

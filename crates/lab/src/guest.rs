@@ -149,7 +149,7 @@ impl Guest<'_> {
         [self.console(), self.messages()]
     }
 
-    /// Where that is of a start that was not the last.
+    /// Gives the path of such a file of a start that was not the last.
     fn of_first_try(&self, file: &Path) -> PathBuf {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         self.folder.join(format!("first-{name}"))

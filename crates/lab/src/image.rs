@@ -45,7 +45,7 @@ pub(crate) fn btf(arch: Arch, image: &[u8]) -> Result<Vec<u8>, LabError> {
     btf_of(arch, &unpacked(arch, image)?)
 }
 
-/// The same of a kernel that is [`unpacked`].
+/// Gives the type information of a kernel that is [`unpacked`].
 ///
 /// # Errors
 /// When it has none.

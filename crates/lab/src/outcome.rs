@@ -77,7 +77,7 @@ impl fmt::Display for Scheduler {
 }
 
 impl Scheduler {
-    /// Is it anybody's?
+    /// Says whether it is anybody's scheduler, with a loader.
     pub(crate) fn is_loader(&self) -> bool {
         matches!(self, Self::Loader(_))
     }
@@ -390,7 +390,7 @@ mod tests {
                           end_state=enabled\nend_ops=bpfland_1.1.4\nend_loads=1\n\
                           scheduler_alive=yes\nscheduler_exit=130\ncommand_exit=0\n";
 
-    /// The same of anybody's scheduler.
+    /// Says what failed by facts and log of a guest, of anybody's scheduler.
     fn loader_failure(facts: &str, dmesg: &str) -> Option<String> {
         let loader = Scheduler::Loader(Loader {
             text: "./scx_bpfland -m all".to_owned(),

@@ -184,7 +184,7 @@ impl Own {
         })
     }
 
-    /// As it is called where a version stands.
+    /// Gives what it is called where a version stands.
     pub(crate) fn version(&self) -> String {
         let own = || self.file.display().to_string();
         self.release.clone().unwrap_or_else(own)

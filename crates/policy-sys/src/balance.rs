@@ -35,7 +35,7 @@ pub enum IdleKind {
 }
 
 impl IdleKind {
-    /// As the core's C enum.
+    /// Gives the number that the core's C enum has.
     fn number(self) -> u32 {
         match self {
             Self::Busy => sys::WP_CPU_NOT_IDLE,
@@ -136,8 +136,8 @@ impl Balance {
     pub fn push(&self) -> bool {
         self.0.push != 0
     }
-    /// ... or another one, but only one that prefers the cache of the CPU that balances
-    /// (`Core::prefers_llc_of`).
+    /// Says whether the task to push may be another one, but only one that prefers the cache of the
+    /// CPU that balances (`Core::prefers_llc_of`).
     #[must_use]
     pub fn push_llc(&self) -> bool {
         self.0.push_llc != 0

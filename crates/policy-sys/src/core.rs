@@ -84,7 +84,7 @@ pub enum PlaceKind {
 }
 
 impl PlaceKind {
-    /// As the core numbers them.
+    /// Gives the core's number of it.
     pub(crate) fn number(self) -> u32 {
         match self {
             PlaceKind::Wake | PlaceKind::WakeHere => sys::WP_PLACE_WAKE,
@@ -196,7 +196,7 @@ impl Core {
         &self.ctx
     }
 
-    /// See `state`.
+    /// Gives the core's state to be changed (`state`).
     pub fn state_mut(&mut self) -> &mut sys::wp_ctx {
         self.touch_all();
         &mut self.ctx
@@ -224,7 +224,7 @@ impl Core {
         &raw mut *self.ctx
     }
 
-    /// One CPU's state.
+    /// Gives one CPU's state to be read.
     #[inline]
     #[must_use]
     pub fn cpu(&self, cpu: u32) -> &sys::wp_cpu {

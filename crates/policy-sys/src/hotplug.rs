@@ -67,8 +67,8 @@ impl Core {
         Ok(())
     }
 
-    /// Where a task goes that cannot be on `cpu` since that is not online; `None`: no CPU that it
-    /// may use is.
+    /// Gives the CPU where a task goes that cannot be on `cpu` since that is not online; `None`: no
+    /// CPU that it may use is.
     #[must_use]
     pub fn fallback_cpu(&self, task: &Task, cpu: u32) -> Option<u32> {
         // SAFETY: reads both only; the core masks every index.

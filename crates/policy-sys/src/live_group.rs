@@ -76,7 +76,7 @@ impl LiveGroups {
         unsafe { sys::wp_live_group_set_weight(&raw mut *self.0, group, weight) };
     }
 
-    /// cpu.idle.
+    /// Sets whether the group is idle (`cpu.idle`).
     pub fn set_idle(&mut self, group: u32, idle: bool) {
         // SAFETY: as above.
         unsafe { sys::wp_live_group_set_idle(&raw mut *self.0, group, u32::from(idle)) };

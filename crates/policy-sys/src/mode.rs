@@ -41,7 +41,7 @@ const MODES: [(&str, Mode); 4] = [
 const FORMER: (&str, Mode) = ("balance", Mode::Balanced);
 
 impl Mode {
-    /// Name users type.
+    /// Gives the name that users type.
     #[must_use]
     pub fn name(self) -> &'static str {
         MODES

@@ -401,8 +401,8 @@ impl Policy {
         Ok(())
     }
 
-    /// If a key is a feature's name and no parameter: how the policy's name takes it. None: it is
-    /// something else.
+    /// Says how the policy's name takes a key that is a feature's name and no parameter. None: it
+    /// is something else.
     #[must_use]
     pub fn feature_in_name(&self, key: &str) -> Option<String> {
         let feature = feature_of_key(key).filter(|_| find(key).is_none())?.name;

@@ -62,7 +62,7 @@ impl QueueWalk {
 pub struct IdleTurn(sys::wp_idle_turn);
 
 impl IdleTurn {
-    /// It is now.
+    /// Begins a turn of the timer at this time.
     #[must_use]
     pub fn begin(now_ns: u64) -> Self {
         let mut turn = Self::default();

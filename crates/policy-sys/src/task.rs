@@ -114,7 +114,7 @@ impl Task {
         &self.0
     }
 
-    /// See `raw`.
+    /// Gives the core's record to be changed (`raw`).
     pub fn raw_mut(&mut self) -> &mut sys::wp_task {
         &mut self.0
     }

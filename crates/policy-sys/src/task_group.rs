@@ -81,7 +81,7 @@ impl Core {
         self.add_group_in(None, shares)
     }
 
-    /// The same in another group.
+    /// Adds a task group in another group.
     ///
     /// # Panics
     /// At more than `MAX_GROUP_LEVELS`.
@@ -142,7 +142,7 @@ impl Core {
         self.groups.get(group).map(|group| &*group.raw)
     }
 
-    /// See `group`.
+    /// Gives a group's record to be changed.
     pub fn group_mut(&mut self, group: usize) -> &mut sys::wp_task_group {
         &mut self.groups[group].raw
     }
@@ -159,7 +159,7 @@ impl Core {
         std::iter::successors(group, |group| self.groups[*group].parent)
     }
 
-    /// The same, for a call into the core.
+    /// Gives a group and those around it, for a call into the core.
     pub(crate) fn path(&mut self, group: usize) -> sys::wp_tg_path {
         let mut path = sys::wp_tg_path {
             tg: [null_mut(); sys::WP_MAX_TG_LEVELS as usize],
@@ -176,7 +176,8 @@ impl Core {
         path
     }
 
-    /// The same of a core that is only read: the core writes nothing through it.
+    /// Gives a group and those around it of a core that is only read: the core writes nothing
+    /// through it.
     fn path_read(&self, group: usize) -> sys::wp_tg_path {
         let mut path = sys::wp_tg_path {
             tg: [null_mut(); sys::WP_MAX_TG_LEVELS as usize],
@@ -208,7 +209,8 @@ impl Core {
         }
     }
 
-    /// The same for a task that is only looked at: a copy of it, if it is in a group.
+    /// Gives a copy of a task that is only looked at, with its load through its groups, if it is in
+    /// one.
     pub(crate) fn weighed(&self, task: &Task) -> Option<Task> {
         let load = self.h_load(task)?;
         let mut copy = task.clone();

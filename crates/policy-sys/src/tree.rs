@@ -25,7 +25,7 @@ pub const TREE_PREFIX: &str = "kernel:";
 
 /// A tree that can be run.
 pub trait Tree: fmt::Debug + Send + Sync + 'static {
-    /// As results name it.
+    /// Gives the tree's name in results.
     fn label(&self) -> &str;
 
     /// The name of the policy whose era is nearest, for what is asked of a policy beside its
@@ -50,7 +50,7 @@ pub trait Tree: fmt::Debug + Send + Sync + 'static {
 pub struct TreeRef(Arc<dyn Tree>);
 
 impl TreeRef {
-    /// Of a tree.
+    /// Makes a policy of a tree.
     pub fn new(tree: impl Tree) -> Self {
         Self(Arc::new(tree))
     }

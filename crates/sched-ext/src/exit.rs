@@ -35,7 +35,7 @@ pub enum ExitKind {
 }
 
 impl ExitKind {
-    /// As the kernel says it (`scx_exit_reason`).
+    /// Gives the reason as the kernel says it (`scx_exit_reason`).
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// An end of code 0.
+    /// Makes an end of code 0.
     #[must_use]
     pub fn new(kind: ExitKind, message: impl Into<String>) -> Self {
         Self {

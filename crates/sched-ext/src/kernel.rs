@@ -87,7 +87,7 @@ pub trait Kernel {
     /// `enqueue`: the task in question only, once. From `dispatch`: into the buffer of dispatches.
     /// `slice_ns` 0: it keeps its slice. False: the scheduler exits.
     fn dsq_insert(&mut self, task: TaskId, dsq: u64, slice_ns: u64, enq_flags: u64) -> bool;
-    /// The same, by `vtime`. Queues of the kernel have no such order.
+    /// Inserts a task into a queue by `vtime`. Queues of the kernel have no such order.
     fn dsq_insert_vtime(
         &mut self,
         task: TaskId,
@@ -130,14 +130,14 @@ pub trait Kernel {
 
     // CPUs.
 
-    /// `SCX_KICK_*`.
+    /// Kicks a CPU, by flags `SCX_KICK_*`.
     fn kick_cpu(&mut self, cpu: i32, flags: u64);
     /// Was it idle and is now claimed?
     fn test_and_clear_cpu_idle(&mut self, cpu: i32) -> bool;
     /// Claims an idle CPU of the mask; `-EBUSY`. `node`: preferred, or (`SCX_PICK_IDLE_IN_NODE`)
     /// the only one; None: the caller's.
     fn pick_idle_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32;
-    /// The same, and if none is idle any CPU of the mask.
+    /// Picks an idle CPU of the mask, and if none is idle any CPU of it.
     fn pick_any_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32;
     /// Does the kernel keep masks of idle CPUs? If not the scheduler exits
     /// (`check_builtin_idle_enabled`).
@@ -193,7 +193,7 @@ pub trait Kernel {
     fn set_disallow(&mut self, task: TaskId, disallow: bool);
     /// It is the current task of its CPU (`task_rq(p)->curr`).
     fn task_running(&self, task: TaskId) -> bool;
-    /// Where it is.
+    /// Gives the CPU that a task is on.
     fn task_cpu(&self, task: TaskId) -> i32 {
         self.task(task).cpu.cast_signed()
     }

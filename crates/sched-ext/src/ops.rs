@@ -38,7 +38,7 @@ macro_rules! callbacks {
             /// All of them.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$callback,)*];
 
-            /// As `struct sched_ext_ops` has it.
+            /// Gives the callback's name in `struct sched_ext_ops`.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$callback => $name,)* }
@@ -109,7 +109,7 @@ impl Callbacks {
     /// None.
     pub const NONE: Self = Self(0);
 
-    /// With one more.
+    /// Gives the set with one more callback.
     #[must_use]
     pub const fn with(self, callback: Callback) -> Self {
         Self(self.0 | 1 << callback as u8)

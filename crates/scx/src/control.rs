@@ -161,7 +161,7 @@ impl Service for Control {
     }
 }
 
-/// As one line.
+/// Makes a request or answer one line of JSON.
 pub(crate) fn line(value: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).expect("text keys and finite numbers");
     line.push(b'\n');

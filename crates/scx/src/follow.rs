@@ -44,7 +44,7 @@ fn of_profile(profile: &str) -> &'static str {
     }
 }
 
-/// Where it is stated, for people.
+/// Says where it is stated, for people.
 fn places(follow: Follow) -> &'static str {
     match follow {
         Follow::Source => "/sys/class/power_supply/*/{type,online,status}",
@@ -156,7 +156,7 @@ impl Follower {
         next
     }
 
-    /// It is in force.
+    /// Notes that the change is in force.
     pub(crate) fn succeeded(&mut self, policy: &'static str) {
         self.done = Some(policy);
         self.told = None;

@@ -315,7 +315,7 @@ fn fitting(name: &str, kernel: &SysfsMachine) -> Result<Platform, Problem> {
     Err(Problem::DoesNotFit { name, mismatches })
 }
 
-/// Where the platform's clocks differ from the kernel's policies.
+/// Tells where the platform's clocks differ from the kernel's policies.
 fn compare_clocks(platform: &Platform, kernel: &SysfsMachine, mismatches: &mut Vec<String>) {
     for policy in &kernel.policies {
         let first = CpuId(u32::from(policy.cpus[0]));
@@ -365,7 +365,7 @@ fn compare_order(platform: &Platform, kernel: &SysfsMachine, mismatches: &mut Ve
     }
 }
 
-/// `0-3,8`.
+/// Writes numbers of CPUs as `0-3,8`.
 pub(crate) fn list(cpus: &[u16]) -> String {
     let runs = cpus.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [one] => one.to_string(),
@@ -383,7 +383,7 @@ fn capacities(platform: &Platform, nr_cpus: usize) -> Vec<u32> {
         .collect()
 }
 
-/// As the core takes CPUs.
+/// Gives CPUs as the core takes them.
 fn numbers(cpus: &[CpuId]) -> Vec<u16> {
     cpus.iter().map(|cpu| cpu.0 as u16).collect()
 }

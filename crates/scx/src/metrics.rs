@@ -299,7 +299,7 @@ impl<'a> Delta<'a> {
     }
 }
 
-/// 0 of nothing.
+/// Divides one count by another; 0 of nothing.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -180,7 +180,7 @@ pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {
 /// `BPF_EXIST` as a flag of a push: the oldest goes if it is full.
 const FORCE: u64 = 2;
 
-/// As bpf_map_push_elem(); `FORCE` lets the oldest go.
+/// Puts a value into a queue or on a stack, as bpf_map_push_elem(); `FORCE` lets the oldest go.
 pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64, Fault> {
     charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;

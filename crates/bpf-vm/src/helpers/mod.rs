@@ -179,7 +179,7 @@ fn repeat(
     Ok(count)
 }
 
-/// `bpf_kptr_xchg`.
+/// Puts a pointer into a map's value and gives the one that was there (`bpf_kptr_xchg`).
 fn exchange(vm: &mut Vm, at: u64, new: u64) -> Result<u64, Fault> {
     let old = vm.memory.u64(at);
     vm.memory.store(at, 8, new)?;

@@ -152,7 +152,7 @@ impl Making<'_, '_> {
         self.b.def_var(self.registers[register as usize], value);
     }
 
-    /// 64 bits.
+    /// Makes a constant of 64 bits.
     pub(super) fn constant(&mut self, value: u64) -> Value {
         self.b.ins().iconst(I64, value.cast_signed())
     }

@@ -93,7 +93,7 @@ impl MapKind {
         )
     }
 
-    /// Keys are indices.
+    /// Says whether the map is an array: its keys are indices.
     pub(crate) fn is_array(self) -> bool {
         matches!(
             self,

@@ -147,7 +147,7 @@ impl Map {
         Ok(map)
     }
 
-    /// It has no keys.
+    /// Says whether it is a queue or a stack, which have no keys.
     fn is_queue(&self) -> bool {
         matches!(self.spec.kind, MapKind::Queue | MapKind::Stack)
     }
@@ -212,7 +212,7 @@ impl Map {
         }
     }
 
-    /// Where an array's values begin.
+    /// Gives the address where an array's values begin.
     #[must_use]
     pub fn base(&self) -> u64 {
         self.base
@@ -422,7 +422,8 @@ impl Map {
         found.map(|(key, at)| (key.clone(), *at))
     }
 
-    /// Where a queue has its value of this number, the oldest being 0: values go round in an array.
+    /// Gives the address where a queue has its value of this number, the oldest being 0: values go
+    /// round in an array.
     fn slot(&self, number: u64) -> u64 {
         let places = u64::from(self.spec.max_entries).max(1);
         self.base + (self.oldest + number) % places * self.stride()

@@ -99,7 +99,7 @@ impl Kin {
         pids.filter(of_parent).collect()
     }
 
-    /// Ends one of them.
+    /// Ends one process that a loader has started.
     pub(crate) fn end_one(self, pid: u32) {
         self.signal(pid, libc::SIGKILL);
     }
@@ -164,8 +164,8 @@ fn state(pid: u32) -> Option<(char, u32)> {
     state_in(&format!("/proc/{pid}/stat"))
 }
 
-/// The same in a file of it or of a thread (proc(5), `/proc/PID/stat`). None: the file cannot be
-/// read.
+/// Reads the state of a process or thread in its file (proc(5), `/proc/PID/stat`). None: the file
+/// cannot be read.
 fn state_in(file: &str) -> Option<(char, u32)> {
     let text = fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);

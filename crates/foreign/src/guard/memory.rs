@@ -130,7 +130,7 @@ impl Caller<'_> {
         self.calls.waits(&self.call).then_some(id)
     }
 
-    /// Where the caller has mapped a file. None: it has not.
+    /// Gives the address where the caller has mapped a file. None: it has not.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         let start = lines_of_maps(self.call.pid)?.find_map(|line| {
             let found = FileId::in_maps(&line) == Some(file);

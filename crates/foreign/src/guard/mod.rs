@@ -57,7 +57,7 @@ enum Answer {
 }
 
 impl Answer {
-    /// An errno.
+    /// Makes an errno the answer to a call.
     fn error(errno: i32) -> Self {
         Self::Value(-i64::from(errno))
     }

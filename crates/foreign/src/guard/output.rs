@@ -86,7 +86,7 @@ impl Output {
         self.last.drain(..more);
     }
 
-    /// The end of it.
+    /// Gives the end of what the loader has printed.
     pub(super) fn last(&self) -> &[u8] {
         &self.last
     }

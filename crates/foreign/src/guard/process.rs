@@ -61,7 +61,7 @@ pub(crate) fn polled(fd: RawFd, events: libc::c_short) -> libc::pollfd {
 }
 
 impl Calls {
-    /// The next call.
+    /// Waits for the next call of the loader.
     pub(super) fn wait(&self, patience: Duration, beside: &mut Beside<'_>) -> io::Result<Event> {
         match self {
             Self::Notified(listener) => listener.wait(patience, beside),

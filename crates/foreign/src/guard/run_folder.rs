@@ -30,7 +30,7 @@ pub(super) fn make(path: &Path) -> Answer {
     }
 }
 
-/// `unlink`.
+/// Removes a file of the folder, as `unlink` does.
 pub(super) fn remove(path: &Path) -> Answer {
     Answer::of(fs::remove_file(path))
 }

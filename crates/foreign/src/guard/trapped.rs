@@ -155,7 +155,8 @@ pub(crate) const fn if_equal(k: u32, then: u8, otherwise: u8) -> libc::sock_filt
     }
 }
 
-/// As `if_equal`, for at least `k`.
+/// Makes the instruction that jumps where the value is at least `k`, as `if_equal` does for equal
+/// ones.
 fn if_at_least(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
     libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16,

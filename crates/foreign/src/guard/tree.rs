@@ -116,7 +116,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Where a path of the loader's is answered from; None: the host's.
+    /// Says where a path of the loader's is answered from; None: the host's.
     pub(super) fn answers(&self, path: &str) -> Option<PathBuf> {
         let path = &resolved(path)?;
         let ours = ANSWERED.iter().any(|prefix| {
@@ -136,7 +136,7 @@ impl Tree {
         self.put("sys/kernel/sched_ext/root/ops", name.as_bytes())
     }
 
-    /// Where a path is that leads into the tree.
+    /// Gives the place of a path that leads into the tree.
     fn place(&self, path: &str) -> io::Result<PathBuf> {
         let mut parts = Path::new(path).components();
         match parts.all(|part| matches!(part, Component::Normal(_))) {

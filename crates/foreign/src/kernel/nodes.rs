@@ -21,7 +21,7 @@ use wakeplace_bpf_vm::{Fault, Memory};
 pub(crate) struct Nodes(BTreeMap<u64, VecDeque<u64>>);
 
 impl Nodes {
-    /// Nodes of a list.
+    /// Counts the nodes of a list.
     pub(crate) fn len(&self, head: u64) -> u64 {
         self.0.get(&head).map_or(0, VecDeque::len) as u64
     }

@@ -82,7 +82,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The kernel.
+    /// Gives the simulated kernel that the callback runs in.
     pub(crate) fn kernel(&mut self) -> Result<&mut (dyn Kernel + 'a), Fault> {
         let early = || Fault::Call("it asks the kernel before it is attached".to_owned());
         self.kernel.as_deref_mut().ok_or_else(early)

@@ -112,7 +112,8 @@ impl Running<'_> {
         cpu
     }
 
-    /// The same the other way round. None: there is none, and the scheduler has ended.
+    /// Gives the cid of a CPU, as `cpu_of` the other way round. None: there is none, and the
+    /// scheduler has ended.
     fn cid_of(&mut self, cpu: i32) -> Option<u32> {
         let cid = self.state.cids.cid(cpu);
         if cid.is_none() {

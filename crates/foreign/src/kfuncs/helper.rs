@@ -93,7 +93,8 @@ fn comm(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(0)
 }
 
-/// As `kernfs_node::id` of the mirror says; without a current task, the root's.
+/// Gives the current task's cgroup, as `kernfs_node::id` of the mirror says; without a current
+/// task, the root's.
 fn cgroup_id(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     let kernel = running.kernel.as_ref();
     let task = kernel.and_then(|kernel| Some(kernel.task(kernel.current()?)));

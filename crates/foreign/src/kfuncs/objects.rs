@@ -61,7 +61,7 @@ pub(super) fn acquire(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resul
     Ok(args[0])
 }
 
-/// One holder fewer.
+/// Takes one holder from an object.
 pub(super) fn release(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     running.state.release(vm, args[0])?;
     Ok(0)

@@ -143,7 +143,7 @@ fn move_to_local(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resu
     Ok(running.kernel()?.dsq_move_to_local(args[0], 0).into())
 }
 
-/// The same with enqueue flags.
+/// Moves a task to the local queue as `move_to_local` does, with enqueue flags.
 fn move_to_local_flags(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let flags = running.enq_flags(args[1]);
     running.write_back(vm)?;
@@ -225,7 +225,7 @@ fn move_fifo(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     moved(running, vm, args, false)
 }
 
-/// The same, by virtual time.
+/// Moves a task of a walk to another queue, by virtual time.
 fn move_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     moved(running, vm, args, true)
 }

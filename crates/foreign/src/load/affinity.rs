@@ -81,7 +81,8 @@ impl Session<'_> {
         Answer::Value(0)
     }
 
-    /// Where a program is executed that the caller runs: here, if its thread may be here.
+    /// Gives the CPU on which a program is executed that the caller runs: here, if its thread may
+    /// be here.
     pub(super) fn cpu_of(&self, call: &Call, here: u32) -> u32 {
         let Some(mask) = self.known.affinity.get(&call.pid) else {
             return here;

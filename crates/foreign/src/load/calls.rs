@@ -69,7 +69,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// An errno.
+    /// Makes an errno the answer to a call.
     pub(super) fn error(errno: i32) -> Self {
         Self::Value(-i64::from(errno))
     }
@@ -305,7 +305,7 @@ impl Calls {
 }
 
 impl Call {
-    /// As the guard has handed it over, with what it has read of the caller.
+    /// Makes a call as the guard has handed it over, with what it has read of the caller.
     fn of(arrival: Arrival, remote: &Rc<Remote>) -> Self {
         Self {
             pid: arrival.call.pid,
@@ -362,8 +362,8 @@ impl Call {
         })
     }
 
-    /// The same for what may be longer: a value of a map has the map's room. None: not all of it is
-    /// there.
+    /// Reads the caller's memory as `read` does where it may be longer: a value of a map has the
+    /// map's room. None: not all of it is there.
     pub(super) fn read_value(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
         if len > budget::BYTES {
             return None;
@@ -389,7 +389,7 @@ impl Call {
         }
     }
 
-    /// Where the caller has mapped a file. None: it has not.
+    /// Gives the address where the caller has mapped a file. None: it has not.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         self.remote
             .as_ref()?

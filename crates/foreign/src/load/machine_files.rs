@@ -46,7 +46,7 @@ impl MachineFiles {
             .push((path.into(), format!("{text}\n").into_bytes()));
     }
 
-    /// Lists of CPUs.
+    /// Adds the files that have lists of CPUs.
     fn cpus(&mut self, platform: &Platform) {
         let base = "sys/devices/system/cpu";
         let all = list(0..platform.cpus.len() as u32);

@@ -152,7 +152,7 @@ impl OwnCalls {
     }
 }
 
-/// Where the attribute of a command has addresses.
+/// Lists the offsets at which the attribute of a command has addresses.
 fn addresses(command: u32) -> &'static [usize] {
     match command {
         1..=4 | 21 => &[8, 16],

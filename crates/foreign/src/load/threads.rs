@@ -153,7 +153,7 @@ impl Threads {
         }
     }
 
-    /// Where the thread is among those known. None: it is not known.
+    /// Gives the thread's position among those known. None: it is not known.
     fn position(&self, tid: u32) -> Option<usize> {
         self.all.iter().position(|thread| thread.tid == tid)
     }
@@ -250,7 +250,7 @@ impl Threads {
         }
     }
 
-    /// When the first of them goes on. None: none waits for a time.
+    /// Says when the first of the waiting threads goes on. None: none waits for a time.
     fn deadline(&self, session: &Session<'_>) -> Option<u64> {
         let waits = self.all.iter().filter_map(|thread| thread.waits.as_ref());
         let timers = session.known.timers.iter();

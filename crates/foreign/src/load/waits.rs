@@ -164,7 +164,7 @@ impl Session<'_> {
         }
     }
 
-    /// The same for a process that the loader has started: it waits in the host's time.
+    /// Answers a wait of a process that the loader has started: it waits in the host's time.
     pub(super) fn reply_to_other(&mut self, call: &Call) -> Answer {
         match turn(call.number) {
             Turn::Keeps => self.answer(call),

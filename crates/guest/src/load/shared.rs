@@ -36,7 +36,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Whether a time is in the measured window.
+    /// Says whether a time is in the measured window.
     pub(super) fn measured(self, time_ns: u64) -> bool {
         (self.window_begin_ns..self.window_end_ns).contains(&time_ns)
     }

@@ -26,7 +26,7 @@ pub(super) struct TimerState {
 }
 
 impl TimerState {
-    /// Not used yet.
+    /// Makes a timer that was not used yet.
     pub(super) fn new(timer: Timer) -> Self {
         Self {
             timer,

@@ -292,7 +292,7 @@ fn more(loops: Loops, done: u64) -> bool {
     }
 }
 
-/// From 2^-20 ns.
+/// Gives whole ns of a count of 2^-20 ns.
 fn whole_ns(scaled: u128) -> u64 {
     u64::try_from(scaled >> RATE_BITS).unwrap_or(u64::MAX)
 }

@@ -90,7 +90,7 @@ impl Entity {
         }
     }
 
-    /// Off the queue.
+    /// Changes the weight of an entity that is off the queue.
     pub(crate) fn set_load_weight(&mut self, nice: i8, policy: FairPolicy) {
         self.policy = policy;
         self.weight = Weight::of_task(nice, policy);

@@ -72,7 +72,7 @@ pub(crate) fn wakeup_preempt(
     }
 }
 
-/// Who is next?
+/// Says which task of the queue is next.
 pub(crate) fn pick(params: &CfsParams, look: &Look<'_>) -> Option<u32> {
     let (queue, running) = CfsQueue::on_state(look);
     let waiting = look.waiting.iter();

@@ -169,7 +169,7 @@ fn sleepers_are_credited_half_a_period() {
     assert_eq!(place(95_000_000), 95_000_000);
 }
 
-/// A task of nice 0.
+/// Gives a task of nice 0 at a virtual time.
 fn at(vruntime: i64) -> Entity {
     Entity {
         vruntime,

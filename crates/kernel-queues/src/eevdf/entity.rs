@@ -208,7 +208,7 @@ impl Entity {
         own_ns.unwrap_or(params.slice_ns)
     }
 
-    /// As the sums have it, signed.
+    /// Gives the entity's weight as the sums have it, signed.
     pub(super) fn weight(&self) -> i64 {
         self.weight.weight.cast_signed()
     }

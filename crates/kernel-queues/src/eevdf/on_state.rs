@@ -52,7 +52,7 @@ impl EevdfQueue {
         queue
     }
 
-    /// Who is next?
+    /// Says which task of the queue is next.
     pub(crate) fn pick_on_state(params: &EevdfParams, look: &Look<'_>) -> Option<u32> {
         let mut queue = Self::on_state(params, look);
         queue.begin_pick(params);

@@ -63,8 +63,8 @@ impl EevdfQueue {
         self.waiting[self.position(task)].1.arrival == Arrival::New
     }
 
-    /// The same. `by_policy`: what policies say of the running one and `task`, if the times do not
-    /// decide.
+    /// Says whether `task` preempts the running one, as `preempts` does. `by_policy`: what policies
+    /// say of the running one and `task`, if the times do not decide.
     pub(crate) fn preempts_as(
         &mut self,
         params: &EevdfParams,

@@ -83,7 +83,7 @@ impl CfsTree {
         waiting.filter(|id| group_of(*id).is_none())
     }
 
-    /// In its own queue.
+    /// Says whether a task is a buddy in its own queue.
     pub(super) fn is_buddy(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_buddy(task)
     }
@@ -93,7 +93,7 @@ impl CfsTree {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }
 
-    /// As `queue`.
+    /// Gives a level's queue to be changed.
     fn queue_mut(&mut self, group: Option<usize>) -> &mut CfsQueue {
         match group {
             Some(g) => &mut self.groups[g].queue,

@@ -81,7 +81,7 @@ impl FairClass for GroupedCfs {
         self.trees[cpu.index()].place_woken(entity, self.groups[task.index()]);
     }
 
-    /// As without groups, in the queue of its group.
+    /// Places a new task as without groups, in the queue of its group.
     fn task_fork(&mut self, child: TaskId, parent: Option<TaskId>, here: CpuId, cpu: CpuId) {
         let group = self.groups[child.index()];
         // A parent in another queue says nothing of this one's time.

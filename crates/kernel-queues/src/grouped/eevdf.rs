@@ -87,7 +87,7 @@ impl EevdfTree {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }
 
-    /// As `queue`.
+    /// Gives a level's queue to be changed.
     fn queue_mut(&mut self, group: Option<usize>) -> &mut EevdfQueue {
         match group {
             Some(g) => &mut self.groups[g].queue,
@@ -481,12 +481,12 @@ impl EevdfTree {
         self.name_buddies(first);
     }
 
-    /// In its own queue.
+    /// Says whether a task is a buddy in its own queue.
     pub(super) fn is_buddy(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_buddy(task)
     }
 
-    /// In its own queue.
+    /// Says whether a task is eligible in its own queue.
     pub(super) fn is_eligible(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_eligible(task)
     }

@@ -66,7 +66,7 @@ impl FairClass for GroupedEevdf {
         TaskId(self.off_queue.len() as u32 - 1)
     }
 
-    /// Off the queue.
+    /// Moves a task that is off the queue to another group.
     fn set_task_group(&mut self, task: TaskId, group: Option<usize>) {
         self.groups[task.index()] = group;
     }

@@ -123,7 +123,7 @@ impl Entries {
         text(unsafe { (self.release)() }).unwrap_or_default()
     }
 
-    /// Ticks per second.
+    /// Gives the tree's ticks per second.
     pub(super) fn hz(&self) -> u32 {
         // SAFETY: no argument.
         unsafe { (self.hz)() }

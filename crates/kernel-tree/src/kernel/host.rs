@@ -30,7 +30,7 @@ use std::slice;
 /// Each function runs on the stack of a task of the kernel, which is small, and must not panic: a
 /// panic ends the process.
 pub trait Host {
-    /// A line of printk.
+    /// Takes a line of printk for the run's words.
     fn log(&mut self, level: u32, text: &str);
     /// A WARN: the run's outcome is a warning.
     fn warned(&mut self, text: &str);
@@ -81,7 +81,7 @@ impl Fault {
         }
     }
 
-    /// As wakeplace.h has it.
+    /// Gives the number that wakeplace.h has for it.
     fn number(self) -> u32 {
         match self {
             Self::Panic => 1,
@@ -147,7 +147,7 @@ impl FaultEntries {
         unsafe { (self.in_guard)(address) != 0 }
     }
 
-    /// Where the object's function `wpk_abi` is: by it addresses become names
+    /// Gives where the object's function `wpk_abi` is: by it addresses become names
     /// ([`super::Symbols::name`]).
     #[must_use]
     pub fn known_address(&self) -> u64 {

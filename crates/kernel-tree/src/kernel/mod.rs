@@ -155,13 +155,13 @@ impl<H: Host> Kernel<H> {
         &self.path
     }
 
-    /// As the tree calls itself: `7.3.4`.
+    /// Gives the tree's name for itself: `7.3.4`.
     #[must_use]
     pub fn release(&self) -> String {
         self.entries.release()
     }
 
-    /// Ticks per second.
+    /// Gives the tree's ticks per second.
     #[must_use]
     pub fn hz(&self) -> u32 {
         self.entries.hz()
@@ -194,7 +194,7 @@ impl<H: Host> Kernel<H> {
         self.edit(|view| view.signals = signals.into());
     }
 
-    /// The run is over.
+    /// Says whether the kernel has ended the run.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.view().dead != 0

@@ -37,7 +37,7 @@ fn boot(script: &str) -> (Result<(), LabError>, Vec<String>) {
     boot_and(script, |_| ())
 }
 
-/// The same, and `look` at the guest's folder after it.
+/// Starts a guest as `boot` does, and lets `look` at the guest's folder after it.
 fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("qemu.sh");

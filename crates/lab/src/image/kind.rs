@@ -92,7 +92,7 @@ fn efi(bytes: &[u8]) -> Result<Arch, String> {
     }
 }
 
-/// `Image.gz`.
+/// Judges a file that is packed as `Image.gz` is.
 fn gzip(bytes: &[u8]) -> Result<Arch, String> {
     let mut start = Vec::new();
     let read = GzDecoder::new(bytes)

@@ -16,7 +16,7 @@
 
 use crate::sys::{self, wp_params};
 
-/// Linux 4.17.
+/// Sets each parameter to its value in Linux 4.17.
 pub(super) fn linux_4_17() -> wp_params {
     wp_params {
         pelt_scale: sys::WP_PELT_CONTRIB,
@@ -76,7 +76,7 @@ pub(super) fn linux_4_17() -> wp_params {
     }
 }
 
-/// Load balancing.
+/// Sets the parameters of load balancing in 4.17.
 fn balancing() -> wp_params {
     wp_params {
         balance: 1,

@@ -18,7 +18,7 @@ use crate::sys::{self, wp_params};
 /// Names, in the order of `wp_power_policy` from `WP_POWER_PERFORMANCE` on.
 pub(super) const VERSIONS: &[&str] = &["performance", "balance", "powersaving", "by-mode"];
 
-/// P1 to P8.
+/// Sets what the patches P1 to P8 change.
 fn set_clean_ups(p: &mut wp_params, on: u32) {
     p.power_level_fewer = on;
     p.power_idlest_cases = on;

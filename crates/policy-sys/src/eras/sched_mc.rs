@@ -36,7 +36,7 @@ fn patches(p: &wp_params) -> [u32; 7] {
     ]
 }
 
-/// The same of the whole series.
+/// Gives the values that turn on all patches of the series.
 fn all(p: &wp_params) -> [u32; 7] {
     let (knob, later) = (u32::from(has_knob(p)), u32::from(!has_knob(p)));
     [knob, 1, 1, 1, 1, later, later]
@@ -67,7 +67,8 @@ pub(super) fn enable(p: &mut wp_params, level: usize) {
     }
 }
 
-/// As in all eras as shipped. What the series mended is broken again where the era has it so.
+/// Sets the parameters as in all eras as shipped. What the series mended is broken again where the
+/// era has it so.
 pub(super) fn disable(p: &mut wp_params) {
     put(p, [0; 7]);
     if has_knob(p) {

@@ -156,7 +156,8 @@ pub(super) fn enable(p: &mut wp_params, version: usize) {
     p.sis_short_min_llc = 0;
 }
 
-/// As in all eras as shipped: nothing reads the other parameters then; they are v5's.
+/// Sets the parameters as in all eras as shipped: nothing reads the other parameters then; they are
+/// v5's.
 pub(super) fn disable(p: &mut wp_params) {
     put(p, &PARTS_V5);
     p.sis_short_affine = sys::WP_SHORT_AFFINE_OFF;

@@ -368,7 +368,7 @@ fn a_limit_is_pressure() {
 
 // ------------------------------------------------------------------------------- placement
 
-/// Where a task of `class`, last on `prev`, goes when `this` wakes it.
+/// Asks where a task of `class`, last on `prev`, goes when `this` wakes it.
 fn place(core: &mut Core, class: &ClassTask, this: u32, prev: u32) -> (u32, Reason) {
     let t = task(core, 7, prev);
     let choice = core.select_class(&t, class, &ask(PlaceKind::Wake, this, prev));

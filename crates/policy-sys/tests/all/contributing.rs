@@ -38,7 +38,7 @@ fn blocks(page: &str, language: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Whether a compiler takes the text as a file of its own that includes the core's headers.
+/// Says whether a compiler takes the text as a file of its own that includes the core's headers.
 fn compiles(text: &str) -> bool {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut command = Command::new(compiler);

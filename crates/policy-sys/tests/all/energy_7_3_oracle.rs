@@ -600,14 +600,15 @@ fn v73_agrees_on_random_states() {
     check(Form::V73);
 }
 
-/// The same for 6.12, which knows no limits (docs/rules/energy-aware.md#energy-versions).
+/// Goal: as in 7.3 core and oracle agree on random states for 6.12, which knows no limits
+/// (docs/rules/energy-aware.md#energy-versions).
 #[test]
 fn v612_agrees_on_random_states() {
     check(Form::V612);
 }
 
-/// The same for the estimate of 6.1. Source: docs/rules/energy-aware.md#em-cpu-energy (column 6.1),
-/// docs/rules/capacity.md#schedutil ("6.1").
+/// Goal: core and oracle agree on random states for the estimate of 6.1, too. Source:
+/// docs/rules/energy-aware.md#em-cpu-energy (column 6.1), docs/rules/capacity.md#schedutil ("6.1").
 #[test]
 fn v61_agrees_on_random_states() {
     check(Form::V61);

@@ -583,7 +583,7 @@ fn table_update_changes_the_decision() {
 
 // ------------------------------------------------------------------------------- overutilized
 
-/// The same random situation in both cores.
+/// Puts the same random situation into both cores.
 fn random_situation(rng: &mut Rng, cores: &mut [&mut Core; 2]) -> (Task, Task, u32) {
     let seed = rng.next();
     for core in cores.iter_mut() {

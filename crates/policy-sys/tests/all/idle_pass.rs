@@ -143,9 +143,9 @@ fn with_tasks(mut core: Core, tasks: &[u32], since: u64, turn: u64) -> (Core, u6
     (core, at)
 }
 
-/// ... unless a task waits when it is the cache's turn, which is every 8 ticks here
-/// (docs/decisions/052), or the tick after if the timer had no turn in that one, be it that it
-/// rested. A cache that is in use looks at once.
+/// Goal: packing leaves a cache without a busy CPU alone unless a task waits when it is the cache's
+/// turn, which is every 8 ticks here (docs/decisions/052), or the tick after if the timer had no
+/// turn in that one, be it that it rested. A cache that is in use looks at once.
 #[test]
 fn packing_opens_an_empty_cache_in_its_turn() {
     for (since, turn, opens) in [
@@ -200,7 +200,8 @@ fn a_crowd_opens_an_empty_cache_at_once() {
     assert_eq!(looking(&core, at), all);
 }
 
-/// ... and a CPU that shares its cache with none, and has three to give, is a crowd.
+/// Goal: a crowd opens an empty cache at once, and a CPU that shares its cache with none, and has
+/// three to give, is a crowd.
 #[test]
 fn a_lone_cpu_is_a_crowd() {
     for (tasks, opens) in [(3, false), (4, true)] {

@@ -209,7 +209,7 @@ impl Periodic {
         rows
     }
 
-    /// The same life told to the core as events.
+    /// Tells the core a task's life as events.
     fn by_events(self, activations: u64) -> Vec<Row> {
         let mut core = core(
             &lone_cpu(self.capacity),

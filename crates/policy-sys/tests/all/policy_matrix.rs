@@ -44,7 +44,7 @@ fn hikey(mode: &str) -> Core {
     placed(&machine(&hikey960()), mode)
 }
 
-/// The same sizes without an energy model: TC2, 0 and 1 big, 2 to 4 little.
+/// Gives a machine without an energy model: TC2, 0 and 1 big, 2 to 4 little.
 fn no_model(mode: &str) -> Core {
     let mut facts = machine(&tc2());
     facts.perf_domains.clear();

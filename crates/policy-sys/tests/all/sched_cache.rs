@@ -226,7 +226,7 @@ fn too_many_running() {
     assert!(!keeps(two_caches(), |process| process.nr_threads = 1));
 }
 
-/// The same machine as two nodes, a cache each.
+/// Gives the machine of `two_caches` as two nodes, a cache each.
 fn two_nodes() -> MachineFacts {
     let mut facts = facts();
     facts.levels[1] = LevelFacts {

@@ -314,7 +314,7 @@ fn thresholds_of_the_user() {
     assert_eq!(core.arch_power(0), 1024);
 }
 
-/// Where a fork of CPU 0 goes while the CPUs have so many fair tasks.
+/// Asks where a fork of CPU 0 goes while the CPUs have so many fair tasks.
 fn fork(core: &mut Core, tasks: [u32; 2]) -> u32 {
     for (cpu, nr) in (0..).zip(tasks) {
         let c = core.cpu_mut(cpu);

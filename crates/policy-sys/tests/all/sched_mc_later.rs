@@ -89,7 +89,7 @@ fn loads(core: &mut Core, tasks: &[u32]) {
     }
 }
 
-/// Where a small task that slept on `prev` goes.
+/// Asks where a small task that slept on `prev` goes.
 fn placed(core: &mut Core, kind: PlaceKind, prev: u32) -> Choice {
     let task = sleeper(core, 9, prev, 20, 20);
     let mut request = ask(kind, prev, prev);

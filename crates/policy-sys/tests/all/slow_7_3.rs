@@ -35,7 +35,7 @@ fn caches(sizes: &[usize]) -> MachineFacts {
     facts
 }
 
-/// The same, each cache a node.
+/// Gives the machine of `caches`, each cache a node.
 fn nodes(sizes: &[usize]) -> MachineFacts {
     let mut facts = caches(sizes);
     facts.levels[1].numa = true;
@@ -65,7 +65,7 @@ fn fork(core: &mut Core, task: &Task, cpu: u32) -> (u32, Reason) {
     (got.cpu, got.reason)
 }
 
-/// A fork on CPU 0.
+/// Asks where a fork on CPU 0 goes.
 fn forked(core: &mut Core) -> (u32, Reason) {
     let task = child(core, 0);
     fork(core, &task, 0)

@@ -69,7 +69,7 @@ impl Dsq {
         }
     }
 
-    /// Tasks in it.
+    /// Counts the tasks in the queue.
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }
@@ -115,7 +115,7 @@ impl Dsq {
         key
     }
 
-    /// Where a key would be.
+    /// Gives the place where a key would be.
     fn place(&self, key: Key) -> usize {
         match self.queue.back() {
             Some(last) if before(last.key, key) => self.queue.len(),
@@ -123,8 +123,9 @@ impl Dsq {
         }
     }
 
-    /// Where a key is. Err: it is not there, and where it would be. No two entries have one key; a
-    /// kernel finds a task by its node, whatever the times are, so this one looks everywhere.
+    /// Finds where a key is. Err: it is not there, and where it would be. No two entries have one
+    /// key; a kernel finds a task by its node, whatever the times are, so this one looks
+    /// everywhere.
     fn search(&self, key: Key) -> Result<usize, usize> {
         let at = self.place(key);
         let is = |entry: &Entry| entry.key == key;
@@ -240,7 +241,7 @@ impl Dsqs {
         &self.all[dsq.0 as usize]
     }
 
-    /// As `get`.
+    /// Gives a queue to be changed.
     pub(crate) fn get_mut(&mut self, dsq: DsqRef) -> &mut Dsq {
         &mut self.all[dsq.0 as usize]
     }

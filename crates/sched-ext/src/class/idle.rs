@@ -36,7 +36,7 @@ fn word(mask: &[u64], at: usize) -> u64 {
     mask.get(at).copied().unwrap_or(0)
 }
 
-/// CPUs in a mask.
+/// Counts the CPUs in a mask.
 fn count(mask: &[u64]) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }

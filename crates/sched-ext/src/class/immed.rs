@@ -69,7 +69,7 @@ impl Scx {
         }
     }
 
-    /// ... and has left it (`dsq_dec_nr`).
+    /// Notes that a task has left its local queue (`dsq_dec_nr`).
     pub(super) fn left_local(&mut self, task: TaskId, cpu: u32) {
         let immed = self.tasks[task.index()].facts.scx_flags & SCX_TASK_IMMED != 0;
         self.cpus[cpu as usize].nr_immed -= u32::from(immed);

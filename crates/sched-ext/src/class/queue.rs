@@ -111,7 +111,7 @@ impl Scx {
         Some(())
     }
 
-    /// ... and after it.
+    /// Does what follows the scheduler's `enqueue`.
     fn enqueue_after(&mut self, task: TaskId, enq_flags: u64) {
         self.direct = Direct::No;
         let entity = self.task_mut(task);
@@ -410,7 +410,7 @@ impl ExtClass<'_> {
         is_due
     }
 
-    /// ... and fires on this CPU.
+    /// Lets a timer of the scheduler's fire on this CPU.
     pub fn timer(&mut self, timer: crate::TimerId) {
         self.call(Callback::Timer, None, |ops, kernel| {
             ops.timer(kernel, timer)

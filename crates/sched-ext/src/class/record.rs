@@ -162,7 +162,7 @@ impl super::ExtClass<'_> {
         std::mem::swap(&mut self.scx.record.steps, empty);
     }
 
-    /// Is there one?
+    /// Says whether a step was recorded.
     #[inline]
     #[must_use]
     pub fn has_steps(&self) -> bool {

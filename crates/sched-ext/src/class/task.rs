@@ -91,7 +91,7 @@ pub fn weight_to_cgroup(weight: u32) -> u32 {
 }
 
 impl ExtTask {
-    /// As a fork makes it. `pid`: not zero.
+    /// Makes what the class keeps of a task, as a fork makes it. `pid`: not zero.
     pub(crate) fn new(new: &NewTask, pid: i32, tgid: i32, nr_cpus: u32, now_ns: u64) -> Self {
         let mut comm = [0; 16];
         let bytes = new.name.bytes().take(15);

@@ -39,7 +39,7 @@ impl Scx {
         u64::from(ms) * 1_000_000
     }
 
-    /// Where a task that can run waits.
+    /// Gives where a task that can run waits.
     fn place(&self, task: TaskId) -> String {
         let entity = &self.tasks[task.index()];
         let cpu = entity.facts.cpu;

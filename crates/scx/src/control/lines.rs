@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Sends one line.
+/// Sends one line to the other end, with a time limit.
 pub(crate) fn send(stream: &UnixStream, line: &[u8], patience: Duration) -> io::Result<()> {
     let until = now() + patience;
     let mut rest = line;
@@ -175,7 +175,7 @@ impl Drop for Listening {
 struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {
-    /// One client fewer.
+    /// Counts one client fewer.
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

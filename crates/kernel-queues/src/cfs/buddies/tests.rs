@@ -34,7 +34,7 @@ fn params() -> CfsParams {
     CfsParams::new(Policy::parse("linux-4.17").unwrap().core_params(), 8)
 }
 
-/// A task of nice 0.
+/// Gives a task of nice 0 at a virtual time.
 fn at(vruntime: i64) -> Entity {
     Entity {
         vruntime,
@@ -53,7 +53,7 @@ fn queue_of(times: &[i64]) -> (CfsQueue, Vec<Entity>) {
     (queue, entities)
 }
 
-/// The same as a class.
+/// Gives such a queue as a class of one CPU.
 fn class_of(times: &[i64]) -> Cfs {
     let mut cfs = Cfs::new(params(), 1);
     for tenths in times {

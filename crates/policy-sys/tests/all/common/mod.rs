@@ -366,7 +366,7 @@ impl Rng {
         (self.next() % len as u64) as usize
     }
 
-    /// True once in `n`.
+    /// Draws true once in `n`.
     pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.next().is_multiple_of(n)
     }
@@ -384,7 +384,7 @@ pub(crate) fn still(facts: &MachineFacts) -> Core {
     still_but(facts, &[])
 }
 
-/// The same with other parameters.
+/// Gives the machine of `still` with other parameters.
 pub(crate) fn still_but(facts: &MachineFacts, overrides: &[(&str, &str)]) -> Core {
     let mut core = core(facts, "linux-7.3", overrides);
     freeze(&mut core);
