@@ -49,7 +49,7 @@ WP_INLINE u64 wp_get_sd_balance_interval(const struct wp_ctx *ctx, const struct 
 	return wp_max64(1, wp_min64(ticks, longest));
 }
 
-/* The same for a level of a CPU; `longest`: by the CPUs that are online. */
+/* Ticks between two passes of a CPU's level; `longest`: by the CPUs that are online. */
 WP_INLINE u64 wp_level_interval(const struct wp_ctx *ctx, const struct wp_lb *lb, u32 factor,
 				u32 idle, u64 longest)
 {

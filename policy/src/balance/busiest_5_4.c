@@ -114,7 +114,7 @@ static void wp_check_group_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 }
 #endif
 
-/* The same, from what is kept or by a walk. */
+/* Adds a group to the sums of an attempt, from what is kept or by a walk. */
 WP_INLINE void wp_add_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				const struct wp_sched_group *g, u32 group, u32 local)
 {

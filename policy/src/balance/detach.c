@@ -217,7 +217,7 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_lb_env 
 	return wp_bal_lb(ctx, bal)->nr_balance_failed > dom->cache_nice_tries + 2;
 }
 
-/* Nothing moved. */
+/* Nothing moved: counts the failure, and says what the attempt does next (WP_BALANCE_*). */
 WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);

@@ -138,7 +138,7 @@ WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return 0;
 }
 
-/* As the table above says for 3.8. */
+/* Does a busy CPU's tick kick an idle one? As the table above says for 3.8. */
 WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -162,7 +162,7 @@ WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return wp_pack_kick(ctx, cpu);
 }
 
-/* As the table above says for 4.7. */
+/* Does a busy CPU's tick kick an idle one? As the table above says for 4.7. */
 WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

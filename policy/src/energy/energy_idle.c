@@ -195,7 +195,7 @@ WP_FN int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task 
 	return 0;
 }
 
-/* The form in force. */
+/* Asks the energy-aware wake-up in the form in force; 1: it decided. */
 WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
 				  struct wp_decision *dec)
 {

@@ -20,7 +20,7 @@
  */
 #include "wakeplace/policy.h"
 
-/* Before a question. */
+/* Empties the record before a question. */
 void wp_explain_begin(struct wp_explain *x)
 {
 	u32 cpu;

@@ -66,7 +66,7 @@ WP_INLINE u32 wp_add_headroom(const struct wp_ctx *ctx, u32 util)
 	return util + (wp_headroom(ctx) ? util >> 2 : 0);
 }
 
-/* The same of a CPU's demand, or what was posted instead (response_time.c). */
+/* A CPU's demand with headroom, or what was posted instead (response_time.c). */
 WP_INLINE u32 wp_sugov_apply_dvfs_headroom(const struct wp_ctx *ctx, const struct wp_cpu *c,
 					   u32 util)
 {

@@ -183,7 +183,7 @@ WP_INLINE u32 wp_perf_request(const struct wp_ctx *ctx, const struct wp_cpu *c)
 	return wp_max(util, wp_min((min * 4 + 4) / 5, c->load.capacity_orig));
 }
 
-/* The same for the home. */
+/* A CPU's performance request (wp_perf_request), for the home. */
 WP_FN u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return wp_perf_request(ctx, WP_AT(ctx->cpus, cpu));

@@ -109,7 +109,7 @@ WP_INLINE u32 wp_sugov_iowait_apply(const struct wp_ctx *ctx, struct wp_cpu *c, 
 	return ctx->params.freq_perf_form ? floor : wp_uclamp_rq_util_with_6_7(ctx, c, floor, 0);
 }
 
-/* The same for all CPUs of a domain, before it is asked what it needs. */
+/* I/O boosts as floors of all CPUs of a domain, before it is asked what it needs. */
 WP_FN int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_NONNULL, u64 now_ns)
 {
 	u32 i, any = 0;

@@ -200,7 +200,7 @@ static void wp_kept_cpus(const struct wp_ctx *ctx, struct wp_kept *k)
 	}
 }
 
-/* Everything anew. */
+/* Computes all that is kept anew. */
 static void wp_kept_rebuild(const struct wp_ctx *ctx, struct wp_kept *k)
 {
 	u32 i, n = 0;

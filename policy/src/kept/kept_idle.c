@@ -141,7 +141,7 @@ WP_INLINE int wp_kept_word(const struct wp_ctx *ctx, const struct wp_kept *k,
 	return 1;
 }
 
-/* ... where the task would run at once: of SCHED_IDLE itself not among such tasks. */
+/* The task is of SCHED_IDLE, so it does not run at once where only such tasks run. */
 WP_INLINE int wp_kept_apart(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.idle_policy_apart && task->idle_policy;

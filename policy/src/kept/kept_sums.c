@@ -146,7 +146,7 @@ WP_INLINE int wp_kept_group(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group
 	return 1;
 }
 
-/* The same in the form before 5.5, if it looks at loads as they are. */
+/* A group's sums in the form before 5.5; 0: it looks at other loads than those as they are. */
 WP_INLINE int wp_kept_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group)
 {
 	const struct wp_kept *k = wp_kept_of(ctx);

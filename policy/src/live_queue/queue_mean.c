@@ -81,7 +81,7 @@ WP_INLINE u64 wp_live_queue_curr(const struct wp_cpu *c, u64 now_ns)
 	return weight ? wp_live_queue_runs_at(c, weight, now_ns) : c->live.curr_vtime_ns;
 }
 
-/* V now. */
+/* V of a CPU's queue now: the mean virtual time of its tasks. */
 WP_INLINE u64 wp_avg_vruntime(const struct wp_cpu *c, u64 now_ns)
 {
 	if (!c->queue.curr_weight)

@@ -94,7 +94,7 @@ WP_INLINE u32 wp_live_queue_unseen(const struct wp_live_queue_sleeper *s, u32 un
 	return s->task ? (u32)wp_sub(unseen, s->weight) : unseen;
 }
 
-/* All sleepers leave. */
+/* Lets all sleepers that the CPU's queue keeps leave. */
 WP_FN int wp_live_queue_let_all_go(struct wp_cpu *c WP_NONNULL)
 {
 	u32 i, unseen = c->live.vq_kept_load;

@@ -103,7 +103,7 @@ WP_INLINE s32 wp_util_fits(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u
 	return wp_util_fits_on(ctx, util, uclamp_min, uclamp_max, WP_AT(ctx->cpus, cpu));
 }
 
-/* The same for a home, and for tests. */
+/* wp_util_fits for a home, and for tests: 1, 0, or -1 where all but the wish fits. */
 WP_FN int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uclamp_min,
 			   u32 uclamp_max, u32 cpu)
 {
@@ -220,7 +220,7 @@ WP_INLINE int wp_cpu_idle(const struct wp_cpu *c)
 	return c->queue.curr_idle && !c->queue.nr_running && !c->queue.pending;
 }
 
-/* The same for a home, by CPU number. */
+/* Is a CPU idle (wp_cpu_idle)? For a home, by CPU number. */
 WP_SMALL_FN int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return wp_cpu_idle(WP_AT(ctx->cpus, cpu));

@@ -74,7 +74,7 @@ WP_INLINE void wp_note_executing(struct wp_cpu *c, struct wp_task *task)
 	c->queue.curr_mm = task->mm;
 }
 
-/* A fair one does. */
+/* A fair task begins to execute on its CPU. */
 WP_INLINE void wp_note_current(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	wp_note_executing(c, task);

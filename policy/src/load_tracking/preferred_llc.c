@@ -135,7 +135,7 @@ WP_INLINE void wp_account_llc_dequeue(const struct wp_ctx *ctx, struct wp_task *
 	WP_AT(sc->llc, llc)->nr_prefer--;
 }
 
-/* Ticks of an epoch. */
+/* Gives the length of an epoch, in ticks. */
 WP_INLINE u64 wp_epoch_period(const struct wp_ctx *ctx)
 {
 	u64 set = ctx->params.llc_epoch_period;
@@ -163,7 +163,7 @@ WP_INLINE void wp_update_epoch(const struct wp_ctx *ctx, struct wp_epoch_cpu *c,
 	c->runtime_ns = wp_shr(c->runtime_ns, n);
 }
 
-/* The same, with its time of one process. */
+/* A CPU's epoch is that of now, and its time of one process is halved as often. */
 WP_INLINE void wp_update_mm_sched(const struct wp_ctx *ctx, struct wp_epoch_cpu *c,
 				  struct wp_mm_time *time, u64 tick)
 {

@@ -84,7 +84,7 @@ WP_INLINE void wp_tg_start_clock(const struct wp_ctx *ctx, const struct wp_cpu *
 	q->lost_ns += wp_rq_clock_pelt(ctx, c) - q->stopped_ns;
 }
 
-/* ... of the queue that the entity of the path's group `level` is on. */
+/* The clock of the queue that the entity of the path's group `level` is on. */
 WP_INLINE u64 wp_tg_clock_above(const struct wp_ctx *ctx, const struct wp_cpu *c,
 				const struct wp_tg_path *path, u32 level, u32 cpu)
 {

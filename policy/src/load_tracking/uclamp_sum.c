@@ -136,7 +136,7 @@ WP_INLINE u32 wp_task_util_uclamp(const struct wp_task *task)
 	return wp_biased(task->avg.util_avg, task->util_avg_bias);
 }
 
-/* The same, or its estimate's. */
+/* A task's utilisation or estimate within its hints, the larger. */
 WP_INLINE u32 wp_task_util_est_uclamp(const struct wp_task *task)
 {
 	return wp_max(wp_task_util_uclamp(task), task->util_est_uclamp);

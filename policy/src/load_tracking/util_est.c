@@ -140,7 +140,7 @@ WP_INLINE void wp_note_run(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task 
 	wp_account_mm_sched(ctx, c, task, ran_ns);
 }
 
-/* Demand of a CPU. */
+/* Demand of a CPU's fair tasks: the larger of utilisation and estimate. */
 WP_INLINE u32 wp_cpu_util_cfs(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 util = c->load.avg.util_avg;

@@ -172,7 +172,7 @@ WP_INLINE void wp_pack_sum(const struct wp_ctx *ctx, const struct wp_sched_group
 	s->cpus = cpus;
 }
 
-/* The same for one domain of a decision, into dec->power. */
+/* Room and tasks of one group of a decision, added to dec->power. */
 WP_FN int wp_pack_group(const struct wp_ctx *ctx WP_NONNULL,
 			const struct wp_sched_group *g WP_NONNULL,
 			struct wp_decision *dec WP_NONNULL)

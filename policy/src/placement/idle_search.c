@@ -60,7 +60,7 @@ WP_INLINE int wp_sched_idle_rq(const struct wp_cpu *c)
 	return c->queue.nr_running && c->queue.nr_running == c->queue.nr_idle_policy;
 }
 
-/* ... which a task of that kind is not: it would wait there (7.3). */
+/* The task displaces all that run here; one of SCHED_IDLE does not: it would wait (7.3). */
 WP_INLINE int wp_sched_idle_for(const struct wp_ctx *ctx, const struct wp_cpu *c,
 				const struct wp_task *task)
 {

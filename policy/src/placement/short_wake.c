@@ -144,7 +144,7 @@ WP_INLINE int wp_short_decide(const struct wp_ctx *ctx, struct wp_decision *dec,
 	return 1;
 }
 
-/* Before any search. */
+/* Before any search: decides for the target if short tasks stack there. */
 WP_INLINE int wp_short_before_scan(struct wp_ctx *ctx, const struct wp_task *task,
 				   const struct wp_request *req, u32 target,
 				   struct wp_decision *dec)

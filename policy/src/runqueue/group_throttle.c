@@ -39,7 +39,7 @@ WP_FN int wp_tg_throttle_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task_grou
 	return 0;
 }
 
-/* ... once less. Returns 1 if nothing keeps it any more. */
+/* A group is kept from running once less. Returns 1 if nothing keeps it any more. */
 WP_FN int wp_tg_unthrottle_up(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
 			      u32 cpu, u64 now_ns)
 {

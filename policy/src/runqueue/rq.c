@@ -97,7 +97,7 @@ WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_sched_avg *q, u3
 		wp_enqueue_runnable_load_avg_5_6(ctx, q, task);
 }
 
-/* Nice value changed. */
+/* A task's nice value has changed: its new weight counts in its queue. */
 WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			   u32 weight, u64 now_ns)
 {
@@ -172,7 +172,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 		wp_check_update_overutilized_status(ctx, c);
 }
 
-/* ... and no longer of one that has left. */
+/* What a CPU no longer counts of a task that has left. */
 WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
 				  u32 flags)
 {

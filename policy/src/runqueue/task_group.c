@@ -145,7 +145,7 @@ WP_INLINE int wp_tg_age(struct wp_ctx *ctx, const struct wp_tg_path *path, struc
 	return moved | changed;
 }
 
-/* The same in an event of a task. */
+/* All levels up to now in an event of a task, its own averages first. */
 WP_INLINE int wp_tg_event(struct wp_ctx *ctx, const struct wp_tg_path *path, struct wp_task *task,
 			  u64 now_ns, int tell)
 {
@@ -189,7 +189,7 @@ WP_FN int wp_tg_task_new(struct wp_ctx *ctx WP_NONNULL, const struct wp_tg_path 
 	return 0;
 }
 
-/* Nice value changed. */
+/* The nice value of a task in a group has changed: its new weight counts there. */
 WP_FN int wp_tg_task_set_weight(struct wp_ctx *ctx WP_NONNULL,
 				const struct wp_tg_path *path WP_NONNULL,
 				struct wp_task *task WP_NONNULL, u32 weight, u64 now_ns)
