@@ -4,9 +4,10 @@
 //! tests quote. Free: words, and further reasons.
 //!
 //! Tests by part: `the_limit_of_descriptors_is_named` (`host`, `said`, `hint`),
-//! crates/cli/tests/all/schedulers.rs::`what_is_no_scheduler_is_refused` (most of the messages).
+//! crates/cli/tests/all/schedulers.rs::`what_is_no_scheduler_is_refused` (the messages of what
+//! cannot be loaded).
 //!
-//! Callers: all of the crate (`host`, `said`); crates/cli shows the text.
+//! Callers: load/ and guard/ (`host`, `said`); crates/cli shows the text.
 //!
 //! Tests: below
 

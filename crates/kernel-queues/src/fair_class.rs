@@ -17,8 +17,8 @@
 //! `unthrottle_group`, `dequeue_throttled`); changes.rs: `a_policy_holds_from_its_phase_on`
 //! (`detach_task`, `attach_task`, `set_load_weight`); storm.rs: `random_steps_obey_the_rules`
 //! (`set_own_slice`, `reweight_task`); hotplug.rs: `random_schedules_lose_nothing_1`
-//! (`each_waiting`, `drop_all_delayed`); invariants.rs asks `check` at the end of random runs,
-//! which call the rest.
+//! (`each_waiting`, `drop_all_delayed`); invariants.rs asks `check` as random runs end, which would
+//! show a fault of the other methods.
 //!
 //! Callers: crates/engine/src/kernel/model/home/kernel.rs.
 //!

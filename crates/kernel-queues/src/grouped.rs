@@ -9,9 +9,10 @@
 //! group that may not run. Free: what else a group has.
 //!
 //! Tests by part: grouped/cfs/tests.rs: `the_group_of_a_buddy_is_one_too` (`entity_of`,
-//! `group_of`); groups.rs (`of`).
+//! `group_of`); groups.rs: `groups_share_by_shares_not_by_tasks` (`of`).
 //!
-//! Callers: the engine gives `GroupShape`s; the rest is for grouped/.
+//! Callers: the engine (`GroupShape`), grouped/cfs.rs and grouped/eevdf.rs (`entity_of`,
+//! `group_of`).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs, crates/kernel-queues/src/grouped/cfs/tests.rs
 

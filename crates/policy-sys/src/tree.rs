@@ -7,7 +7,9 @@
 //! Free: what a tree is asked for beyond its facts.
 //!
 //! Tests by part: crates/cli/tests/all/kernel.rs: `what_is_no_kernel_is_refused` (`tree_named`),
-//! crates/cli/tests/all/kernel_runs.rs (`provide_trees`, facts and notes in results).
+//! crates/cli/tests/all/kernel_runs.rs: `a_decision_is_explained_by_the_trees_own_figures`
+//! (`provide_trees`). `label`, `era`, `release`, `as_any`, `eq` and `deref` have no test of their
+//! own: crates/kernel-run/src/trees.rs answers them.
 //!
 //! Callers: policy.rs parses `kernel:` names by `tree_named`; the command line provides trees.
 //!

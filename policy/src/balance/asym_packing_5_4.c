@@ -11,7 +11,7 @@
  * fixtures/balance_38: packing-4-7.toml, packing-4-7-never-upwards.toml,
  * packing-highest-of-equals.toml (`wp_asym_busier_5_4`, `wp_first_of_group`),
  * packing-takes-all.toml (`wp_check_asym_packing_5_4`), packing-newly-idle-pushes.toml
- * (`wp_asym_active_balance_5_4`), packing-not-when-busy.toml; `wp_asym_packs_5_4` by all of these.
+ * (`wp_asym_active_balance_5_4`), packing-not-when-busy.toml (`wp_asym_packs_5_4`).
  *
  * Callers: busiest_3_12.c, busiest_5_4.c and `wp_need_active_balance` (detach.c).
  *

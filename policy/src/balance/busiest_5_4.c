@@ -20,10 +20,11 @@
  * (`wp_pulls_overload`), amount-throughput-*.toml (`wp_fix_small_imbalance_5_4`, by the form to
  * 3.12); all/balance.rs: `which_tasks_move` (`wp_find_busiest_queue_5_4`); all/capacity_vectors.rs:
  * `reject_pull_rows`; all/kept.rs: `kept_sums_change_no_answer` (`wp_add_group_5_4`,
- * `wp_check_group_5_4`). The rest (`wp_find_busiest_5_4`, `wp_find_busiest_of_groups_5_4`,
+ * `wp_check_group_5_4`). `wp_find_busiest_5_4`, `wp_find_busiest_of_groups_5_4`,
  * `wp_update_sd_lb_stats_5_4`, `wp_update_sg_lb_stats_5_4`, `wp_update_sd_pick_busiest_5_4`,
- * `wp_group_classify_5_4`, `wp_group_has_capacity_5_4`, `wp_walk_group_5_4`, `wp_stats_add`,
- * `wp_get_sd_load_idx_5_1`) by all of these.
+ * `wp_group_classify_5_4`, `wp_group_has_capacity_5_4`, `wp_walk_group_5_4`, `wp_stats_add` and
+ * `wp_get_sd_load_idx_5_1` have no test of their own: average-4-17.toml would show a fault of
+ * theirs.
  *
  * Callers: `wp_balance_source` (balance.c); busiest_3_12.c shares some parts.
  *

@@ -14,10 +14,9 @@
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/balance_7_3.rs: `group_classes` (`wp_group_is_overloaded`, `wp_group_has_capacity`,
- * `wp_sums_add`, `wp_sums_close`), `class_test_order` (`wp_group_classify`), `numa_imbalance`
- * (`wp_adjust_numa_imbalance`); all/slow_7_3.rs: `exactly_full_is_fully_busy`,
+ * `wp_sums_clear`, `wp_sums_add`, `wp_sums_close`), `class_test_order` (`wp_group_classify`),
+ * `numa_imbalance` (`wp_adjust_numa_imbalance`); all/slow_7_3.rs: `exactly_full_is_fully_busy`,
  * `numa_keeps_small_groups_together`; fixtures/balance: class-*.toml, smt-balance-class.toml.
- * `wp_sums_clear` by all of these.
  *
  * Callers: busiest.c and imbalance.c; idlest_class.c (the slow path).
  *

@@ -20,9 +20,10 @@
  * (`wp_cpu_util_without`); all/classes.rs: `two_tasks_of_any_class_are_an_overload`
  * (`wp_note_overload`); all/fast_path.rs: `wake_affine_by_weight` (`wp_task_h_load`,
  * `wp_source_load`, `wp_target_load`, `wp_cpu_load`), `step_1_idle_target` (`wp_cpu_idle`);
- * all/bounds.rs (`wp_idle_cpu`); all/energy_7_3.rs: `runnable_boost` (`wp_runnable_boost`);
- * all/uclamp_sum.rs: `what_fits_within_hints` (`wp_util_fits_uclamp`). `wp_span_has`,
- * `wp_place_flag` and `wp_nr_awake` by all tests of placement.
+ * all/bounds.rs: `an_index_past_the_end_is_told` (`wp_idle_cpu`); all/energy_7_3.rs:
+ * `runnable_boost` (`wp_runnable_boost`); all/uclamp_sum.rs: `what_fits_within_hints`
+ * (`wp_util_fits_uclamp`). `wp_span_has`, `wp_place_flag` and `wp_nr_awake` have no test of their
+ * own: all/slow_7_3.rs: `fork_goes_to_more_idle_cpus` would show a fault of `wp_place_flag`.
  *
  * Callers: placement, balancing, energy and packing; events of tasks mark misfits and the tipping
  * point (rq.c, task_group.c).

@@ -19,9 +19,9 @@
  * `queues_count_preferences` (`wp_account_llc_enqueue`, `wp_account_llc_dequeue`,
  * `wp_pref_llc_running`), `too_many_running` (`wp_invalid_llc_nr`, `wp_get_sched_cache_scale`),
  * `too_much_data` (`wp_exceed_llc_capacity`), `average_of_running_threads` (`wp_update_avg_scale`),
- * `where_it_acts` (`wp_multi_llcs`, `wp_sched_cache_domains`, `wp_sched_cache_enabled`),
- * `a_task_stays_in_its_cache` (`wp_prefers_llc_of`); `wp_sched_cache_init`, `wp_level_with`,
- * `wp_same_label`, `wp_llc_of` and `wp_sched_cache_of` by all of these.
+ * `where_it_acts` (`wp_sched_cache_init`, `wp_level_with`, `wp_same_label`, `wp_llc_of`,
+ * `wp_sched_cache_of`, `wp_multi_llcs`, `wp_sched_cache_domains`, `wp_sched_cache_enabled`),
+ * `a_task_stays_in_its_cache` (`wp_prefers_llc_of`).
  *
  * Callers: rq.c and delayed.c count, `wp_note_run` (util_est.c) accounts, balancing asks
  * (llc_balance.c); `Core::add_processes` begins.

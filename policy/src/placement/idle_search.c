@@ -8,12 +8,12 @@
  * balancing asks here, too.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
- * all/wake_7_3.rs: `step_1_target`, `queues_count_idle_policy` (`wp_idle_at`, `wp_free_for`,
- * `wp_sched_idle_rq`), `step_2_and_9_clusters` (`wp_share_id`, `wp_cpus_share_resources`,
- * `wp_has_clusters`), `step_6_no_cache_domain` (`wp_cpus_share_cache`), `step_7_sibling_of_prev`
- * (`wp_smt_dom`), `step_8_order` (`wp_span_wrap`); fixtures/wake: sched-idle-*.toml
- * (`wp_sched_idle_for`); all/kept.rs: `kept_sums_change_no_answer` (`wp_free_at`); `wp_idle_decide`
- * by all of these; all/explain.rs shows `wp_drop_prev`.
+ * all/wake_7_3.rs: `step_1_target` (`wp_idle_decide`), `queues_count_idle_policy` (`wp_idle_at`,
+ * `wp_free_for`, `wp_sched_idle_rq`), `step_2_and_9_clusters` (`wp_share_id`,
+ * `wp_cpus_share_resources`, `wp_has_clusters`), `step_6_no_cache_domain` (`wp_cpus_share_cache`),
+ * `step_7_sibling_of_prev` (`wp_smt_dom`), `step_8_order` (`wp_span_wrap`); fixtures/wake:
+ * sched-idle-*.toml (`wp_sched_idle_for`); all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_free_at`); all/explain.rs shows `wp_drop_prev`.
  *
  * Kernel: cpus_share_cache(), cpus_share_resources(), kernel/sched/core.c; sched_idle_rq(),
  *         choose_sched_idle_rq() as wp_sched_idle_for(), choose_idle_cpu() as wp_free_for(),

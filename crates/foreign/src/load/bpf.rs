@@ -1,10 +1,10 @@
-//! bpf(2): commands on maps, types and links. Offsets: `union bpf_attr` (include/uapi/linux/bpf.h).
-//! Rule: docs/guide/schedulers.md. What must stay: errno are the kernel's (libbpf asks by them);
-//! what is not offered is refused by name. Free: how commands are divided; a further one with the
-//! kernel's errno. Tests by part: `runs_are_the_same_twice_and_interpreted` (all but these),
-//! `a_loader_runs_in_virtual_time` (`update`, `look_up`), `what_is_not_offered_is_refused_by_name`
-//! (`refuse`), wall.rs::`a_process_that_shares_maps_is_refused` (maps' files); none:
-//! `give_up_retired`, `set_inner`, `trace`, `longest`, `kind_number`.
+//! bpf(2): commands on maps, types and links (docs/guide/schedulers.md). What must stay: errno and
+//! offsets (`union bpf_attr`) are the kernel's; refusals name what is refused. Free: how commands
+//! are divided. Tests by part: `runs_are_the_same_twice_and_interpreted` (`bpf`, `command`, `give`,
+//! `map_create`, `add_map`, `place_arena`, `element`, `fill_table`, `attach`, `link_create`,
+//! `btf_load`, `info`), `a_loader_runs_in_virtual_time` (`update`, `look_up`),
+//! `what_is_not_offered_is_refused_by_name` (`refuse`), no test: `give_up_retired`, `set_inner`,
+//! `trace`, `longest`, `kind_number`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! fuzz/tests/all/mutations.rs

@@ -15,7 +15,7 @@
 //! `remote`, `seen` and `next_turn` are the way of all of them; `way` is asked at each start.
 //!
 //! Callers: load/threads.rs (`wait`, `respond`, `gone`), load/process.rs (`start`, `end`),
-//! load/own.rs (`own`); the rest of load/ by way of `Session`.
+//! load/own.rs (`own`); load/serve.rs, load/bpf.rs and load/waits.rs by way of `Session`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs

@@ -5,8 +5,9 @@
 //!
 //! Tests by part: cfs/tests.rs: `three_equal_tasks_share_a_period` (constants: `new`),
 //! `a_turn_of_later_kernels_is_at_most_the_latency` (`turn_ns`),
-//! `an_idle_sleeper_is_credited_less_in_later_kernels` (`is_idle`); grouped/cfs/tests.rs
-//! (`of_group`, `on_behalf_of`, `set_load_weight`).
+//! `an_idle_sleeper_is_credited_less_in_later_kernels` (`is_idle`); grouped/cfs/tests.rs:
+//! `the_group_of_a_buddy_is_one_too` (`of_group`, `on_behalf_of`). `set_load_weight` has no test of
+//! its own here.
 //!
 //! Callers: cfs.rs, cfs/class.rs, grouped/cfs.rs.
 //!

@@ -14,8 +14,9 @@
 //! `a_short_slice_preempts_at_the_first_wakeup` (`wakeup_preempt`, slices of a task's own);
 //! storm.rs: `random_steps_obey_the_rules` (`set_own_slice`, `reweight_task`, `set_load_weight`);
 //! hotplug.rs: `random_schedules_lose_nothing_1` (`each_waiting`, `drop_all_delayed`,
-//! `dequeue_task`); invariants.rs: `random_runs_obey_the_rules_1` (`check`, and the rest with it).
-//! No test asks for `drop_delayed` alone. Pulls of the engine ask `is_eligible` and `is_buddy`.
+//! `dequeue_task`); invariants.rs: `random_runs_obey_the_rules_1` (`check`, which would show a
+//! fault of `nr_running`, `nr_queued`, `begin_pick`, `begin_put`, `take_let_go` and `new`). No test
+//! asks for `drop_delayed` alone. Pulls of the engine ask `is_eligible` and `is_buddy`.
 //!
 //! Callers: `FairQueues` (fair_queues.rs).
 //!

@@ -7,8 +7,9 @@
 //! `a_new_weight_and_the_protection` (`is_protected`, `limit_protection`),
 //! `a_move_begins_a_slice_in_6_6` (`off_queue`, `rest_of_request_ns`),
 //! `no_eligible_task_with_an_earlier_deadline_is_passed_over` (`virtual_time`, `slice_ns`);
-//! eevdf/tests/buddies.rs: `next_buddy_names_who_is_woken` (`names_all_woken`); engine's changes.rs
-//! (`reweight_off_queue`), groups.rs (`of_group`, `set_load_weight`), storm.rs:
+//! eevdf/tests/buddies.rs: `next_buddy_names_who_is_woken` (`names_all_woken`); engine's
+//! changes.rs: `a_policy_holds_from_its_phase_on` (`reweight_off_queue`), groups.rs:
+//! `shares_follow_the_load_over_cpus` (`of_group`, `set_load_weight`), storm.rs:
 //! `random_steps_obey_the_rules` (`set_own_slice`).
 //!
 //! Callers: eevdf.rs, eevdf/class.rs, grouped/eevdf.rs.

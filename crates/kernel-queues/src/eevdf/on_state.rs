@@ -5,7 +5,7 @@
 //!
 //! Tests by part: on_state/tests.rs: `an_earlier_deadline_displaces_who_is_not_protected`,
 //! `the_time_since_the_last_update_counts` (`preempt_on_state`), `the_earliest_deadline_is_next`,
-//! `without_time_nothing_follows` (`pick_on_state`); `on_state` by all.
+//! `without_time_nothing_follows` (`pick_on_state`, `on_state`).
 //!
 //! Callers: `FairParams` (on_state.rs).
 //!

@@ -11,9 +11,9 @@
 //! `a_group_that_used_its_slice_is_no_buddy` (`tick`, `charge`),
 //! `a_task_that_moves_leaves_no_buddy`; groups.rs: `groups_share_by_shares_not_by_tasks` (`pick`,
 //! `insert`, `enqueue_group`, `place_woken`, `place_new`, `slice_ns`),
-//! `shares_follow_the_load_over_cpus` (`set_group_weight`, `reweight`); bandwidth.rs (`throttle`,
-//! `unthrottle`, `seen_below`, `entities_in`); invariants.rs: `random_groups_obey_the_rules`
-//! (`check`).
+//! `shares_follow_the_load_over_cpus` (`set_group_weight`, `reweight`); bandwidth.rs:
+//! `a_task_without_end_gets_its_quota` (`throttle`, `unthrottle`, `seen_below`, `entities_in`);
+//! invariants.rs: `random_groups_obey_the_rules` (`check`).
 //!
 //! Callers: `GroupedCfs` (grouped/cfs_class.rs).
 //!

@@ -15,8 +15,9 @@
 //! `a_task_without_end_gets_its_quota` (`throttle_group`, `unthrottle_group`); changes.rs:
 //! `a_group_holds_from_its_phase_on` (`set_task_group`, `detach_task`, `attach_task`,
 //! `dequeue_task`); storm.rs: `random_steps_with_groups_obey_the_rules` (`reweight_task`,
-//! `set_load_weight`); invariants.rs: `random_groups_obey_the_rules` (`check`, and the rest with
-//! it).
+//! `set_load_weight`); invariants.rs: `random_groups_obey_the_rules` (`check`, which would show a
+//! fault of `new`, `floor`, `nr_running`, `each_waiting`, `task_fork`, `migrate_task_rq`,
+//! `begin_put`, `keeps`, `set_next_task` and `is_buddy`).
 //!
 //! Callers: `FairQueues` (fair_queues.rs).
 //!

@@ -10,9 +10,9 @@
 //! `wakeups_preempt_across_groups` (`preempts`, `charge`, `insert`, `enqueue_groups`),
 //! `who_yields_does_so_in_its_own_queue` (`yields`), `shares_follow_the_load_over_cpus`
 //! (`set_group_weight`, `reweight`), `a_high_resolution_tick_ends_turns_of_groups` (`tick`,
-//! `rest_of_slice_ns`); crates/engine/tests/behaviour/bandwidth.rs (`throttle`, `unthrottle`,
-//! `left`, `leave`); invariants.rs: `random_groups_obey_the_rules` (`check` as a run ends:
-//! `remove`, `settle`, `drop_sleepers`, `drop_delayed`, `requeue`, `put_back_from`, `keeps`,
+//! `rest_of_slice_ns`); bandwidth.rs: `a_task_without_end_gets_its_quota` (`throttle`,
+//! `unthrottle`, `left`, `leave`); invariants.rs: `random_groups_obey_the_rules` (`check` as a run
+//! ends: `remove`, `settle`, `drop_sleepers`, `drop_delayed`, `requeue`, `put_back_from`, `keeps`,
 //! `follow_slice`).
 //!
 //! Callers: `GroupedEevdf` (grouped/eevdf_class.rs).

@@ -16,8 +16,9 @@
 //! (`throttle_group`, `unthrottle_group`, `dequeue_throttled`); changes.rs:
 //! `a_group_holds_from_its_phase_on` (`set_task_group`, `dequeue_task`); storm.rs:
 //! `random_steps_with_groups_obey_the_rules` (`reweight_task`, `set_load_weight`, `set_own_slice`);
-//! invariants.rs: `random_groups_obey_the_rules` (`check`, and the rest with it). No test asks for
-//! `drop_delayed` alone.
+//! invariants.rs: `random_groups_obey_the_rules` (`check`, which would show a fault of `new`,
+//! `left`, `nr_running`, `each_waiting`, `is_delayed`, `begin_pick`, `drop_all_delayed`,
+//! `begin_put`, `is_buddy` and `is_eligible`). No test asks for `drop_delayed` alone.
 //!
 //! Callers: `FairQueues` (fair_queues.rs).
 //!

@@ -8,12 +8,13 @@
 //! (`dequeue_task`, `enqueue_task` around a change), `a_cpu_is_released_after_a_sleep_too`
 //! (`displace`, `release`, `stop_task`, `set_next_task`, `put_prev_task`),
 //! again.rs::`the_tasks_run_queue_is_locked` (`select_task_rq`, `select`, `timer`, `update_idle`),
-//! kernel.rs::`what_is_left_behind_is_counted` (`timer_due`), idle.rs (`select_dfl`, `select_in`),
-//! engine's sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice` (`task_tick`, `update_curr`,
-//! `ran`, `refill`), engine's sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (all:
-//! `do_enqueue`, `enqueue_before`, `enqueue_after`, `ops_dequeue`, `yield_task`, `preempt`,
-//! `set_runnable`, `stays_idle`, `set_other_task`),
-//! crates/cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`loader`, `count_idle`).
+//! kernel.rs::`what_is_left_behind_is_counted` (`timer_due`), idle.rs::`caches_count_from_6_13_on`
+//! (`select_dfl`, `select_in`), engine's sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice`
+//! (`task_tick`, `update_curr`, `ran`, `refill`), engine's
+//! sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (`do_enqueue`, `enqueue_before`,
+//! `enqueue_after`, `ops_dequeue`, `yield_task`, `preempt`, `set_runnable`, `stays_idle`,
+//! `set_other_task`), crates/cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time`
+//! (`loader`, `count_idle`).
 //!
 //! Callers: engine's kernel/model/home/sched_ext.rs and kernel/model/sched_ext.
 //!
