@@ -3,7 +3,8 @@
 //!
 //! What must stay: the layout of a map's view (map/mod.rs) and the helper's answer, with its
 //! charge. Free: which machine code is made of it. Tests by part:
-//! `compiled_code_looks_up_as_the_helper_does` (`look_up`, `map_and_key`).
+//! `compiled_code_looks_up_as_the_helper_does` (`look_up`, `map_and_key`). Caller: function.rs
+//! (`call`).
 //!
 //! Tests: crates/bpf-vm/tests/all/maps.rs::compiled_code_looks_up_as_the_helper_does
 
