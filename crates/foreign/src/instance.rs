@@ -18,7 +18,7 @@
 //! has `dequeue`, `tick`, `yield` (`yield_task`), `set_weight`, `cpu_acquire`, `cpu_release`,
 //! `init_task`, `exit_task`, `disable`, `exit` or one of the callbacks of cgroups (`cgroup_init`,
 //! `cgroup_exit`, `cgroup_prep_move`, `cgroup_move`, `cgroup_cancel_move`, `cgroup_set_weight`);
-//! `text` serves `exit` alone.
+//! `text` serves `exit` alone. `int` has no test of its own.
 //!
 //! Callers: crates/sched-ext/src/class (callbacks); scheduler.rs (`new`).
 //!

@@ -8,7 +8,7 @@
 //!
 //! Tests by part: `messages_go_together_in_order` (`send`, `send_later`, `receive`, `framed`),
 //! crates/cli/tests/all/wall.rs::`results_and_traces_are_written_through_the_wall` (`ask`, a
-//! descriptor that goes along).
+//! descriptor that goes along). `new` has no test of its own.
 //!
 //! Callers: load/calls.rs (the run's end), guard/serve.rs (the guard's end), crates/cli/src/wall.rs
 //! (files of a worker).

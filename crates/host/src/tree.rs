@@ -7,7 +7,8 @@
 //! Tests by part: `cpu_lists_are_counted` (`cpu_list_len`), `numbers_sort_as_numbers`
 //! (`natural_key`, `names`), probe.rs::`debugfs_without_models_differs_from_no_debugfs` (`absent`),
 //! probe.rs::`a_program_that_is_not_installed_is_a_lack` (`is_program`, `is_live`),
-//! probe.rs::`a_board_with_everything_lacks_nothing` (`bytes`, `text`, `numbered`, `at`).
+//! probe.rs::`a_board_with_everything_lacks_nothing` (`bytes`, `text`, `numbered`, `at`). `new` has
+//! no test of its own.
 //!
 //! Callers: the checks of this crate.
 //!

@@ -14,6 +14,7 @@
 //! `a_change_with_an_old_time_is_one_that_make_would_miss` (`hides_a_change_from`),
 //! `what_was_seen_is_remembered` (`save`, `load`, `parse`),
 //! overlay.rs::`links_follow_the_tree_and_leave_products_out` (`paths`). `hex` is any sum's form.
+//! `now_ns` has no test of its own.
 //!
 //! Callers: builds.rs, overlay.rs (`paths`).
 //!

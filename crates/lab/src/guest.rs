@@ -17,7 +17,7 @@
 //! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`). Booting guests alone
 //! (crates/lab/tests/boot.rs) try `command`, `base_command`, `arm64_machine`, `numa`,
 //! `device_tree`, `unpack`, `keep`, `no_result`, `of_first_try`; `initrd`, `console`, `messages`
-//! and `said` are names of files.
+//! and `said` are names of files. `console_text` and `now` have no test of their own.
 //!
 //! Callers: run.rs.
 //!

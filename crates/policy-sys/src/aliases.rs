@@ -8,7 +8,7 @@
 //! Tests by part: `what_is_offered_exists` (all lists); policy.rs:
 //! `other_names_offer_the_right_one_before_the_list` (`of_feature`, `of_version`, `of_era`,
 //! `offered`, `meant`, `same`), `names_of_the_kernel_lead_to_parameters` (`of_setting`,
-//! `of_value`), `wrong_names_offer_the_nearest` (`taken_away`).
+//! `of_value`), `wrong_names_offer_the_nearest` (`taken_away`). `version` has no test of its own.
 //!
 //! Callers: policy.rs, for messages about unknown names.
 //!

@@ -12,7 +12,8 @@
 //! pulls.rs (`set_offered`, in its helper `offer`), sched_cache.rs: `a_lone_task_is_pushed`
 //! (`push_llc`). `balance_pass_end` and `balance_running` have no test of their own; `prepare`,
 //! `src_cpu`, `dst_cpu`, `push`, `moved` and `levels` are looks that all of the dialogue's tests
-//! use. `nohz_next` is run by crates/engine/tests/behaviour/idle.rs.
+//! use. `nohz_next` is run by crates/engine/tests/behaviour/idle.rs. `number`, `new` and `raw` have
+//! no test of their own.
 //!
 //! Callers: the engine's balancing (crates/engine/src/kernel/model); crates/scx's pull.bpf.h does
 //! the same in BPF.

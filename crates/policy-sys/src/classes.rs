@@ -11,7 +11,8 @@
 //! `a_budget_lasts_as_long_as_it_takes_to_use_it_up` (`dl_run_for`); frequency.rs:
 //! `a_request_counts_while_another_is_made` (`take_freq_request`, `freq_applied`),
 //! `a_schedulers_target_is_the_demand` (`set_perf_target`). `clock_is`, `clock_changes` and
-//! `class_push_cpu` are run by crates/engine/tests/behaviour (clocks.rs, classes.rs).
+//! `class_push_cpu` are run by crates/engine/tests/behaviour (clocks.rs, classes.rs). `flags`,
+//! `is_deadline`, `raw` and `raw_mut` have no test of their own.
 //!
 //! Callers: the engine's classes and clocks.
 //!

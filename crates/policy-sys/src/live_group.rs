@@ -11,7 +11,7 @@
 //! `quotas` (`set_quota`, `charge`, `wait_ns`), `who_sleeps_leaves_its_part` (`leave`),
 //! `whole_averages_count_since_7_3` (`live_member_weigh`);
 //! `who_looks_while_the_quota_is_added_looks_again` below (`wait_ns` while another CPU adds the
-//! quota).
+//! quota). `new` and `raw` have no test of their own.
 //!
 //! Callers: the engine's live queues, for groups of a run.
 //!

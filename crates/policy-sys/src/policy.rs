@@ -15,7 +15,8 @@
 //! short_names.rs: `names_and_states` (`catalogue`, `features`), mode.rs:
 //! `the_former_name_still_serves` (`overrides`), asym_switches.rs: `thirteen_patches` (`patches`);
 //! crates/cli/tests/all/kernel.rs (`of_tree`, `tree`); crates/study/src/comparison/cautions.rs:
-//! `the_hardwares_choice_is_told` (`leaves_clocks`).
+//! `the_hardwares_choice_is_told` (`leaves_clocks`). `release`, `params` and `core_params` have no
+//! test of their own.
 //!
 //! Callers: the command line, the Python module, studies and the live scheduler: all names come
 //! through `Policy::parse`.

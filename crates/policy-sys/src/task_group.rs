@@ -13,7 +13,7 @@
 //! (`take_group_accesses`), forms_by_era.rs: `new_tasks_and_the_tipping_point` (`enqueue_new`),
 //! classes.rs: `io_boost_is_a_floor` (`enqueue_io`), fixtures of balance_38 (`idle_tick`).
 //! `enqueue_throttled` is run by crates/engine/tests/behaviour/bandwidth.rs; `group_parent` and
-//! `groups_around` likewise.
+//! `groups_around` likewise. `copy`, `take`, `nr_groups` and `group_mut` have no test of their own.
 //!
 //! Callers: the engine's events of tasks; a task without a group takes the plain entry point here,
 //! too.

@@ -17,7 +17,8 @@
 //! crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back` (`init_cids`, `cpu_online`,
 //! `cpu_offline`), schedulers.rs::`a_loader_runs_in_virtual_time` (`loader`). `exit`,
 //! `cgroup_init`, `is_called` and callbacks that end cgroups (`cgroup_exit`, `cgroup_prep_move`,
-//! `cgroup_cancel_move`, `cgroup_set_weight`) have no test.
+//! `cgroup_cancel_move`, `cgroup_set_weight`) have no test. `name`, `from_iter` and `info` have no
+//! test of their own.
 //!
 //! Callers: crates/sched-ext/src/class (each callback, by `call`).
 //!

@@ -15,7 +15,8 @@
 //! hotplug-storm: `cpus_changed`, `rebuild`; `detach` and `exit` at the end),
 //! scripts/live/shares.sh (`shares_are_per_cpu`), guest.sh placement (`live_core`, `write_context`:
 //! big CPUs are known). `queued_wakeups` is what `queues_wakeups` says. `follow_bound_tasks`,
-//! `is_clean`, `kernel_error` and `text` have no test of their own.
+//! `is_clean`, `kernel_error` and `text` have no test of their own. `bss`, `bss_mut` and
+//! `monotonic_ns` have no test of their own.
 //!
 //! Callers: schedule.rs.
 //!

@@ -13,7 +13,7 @@
 //! `capacities`, `numbers`), `a_platform_file_of_another_machine_is_refused_with_all_that_differs`
 //! (`fitting`, `compare_clocks`, `compare_order`, `exit_code`),
 //! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
-//! `preempts_lazily` and `file_packing` have no test of their own.
+//! `preempts_lazily` and `file_packing` have no test of their own. `new` has no test of its own.
 //!
 //! Callers: schedule.rs (`describe`, `rebuild`), live.rs (the facts).
 //!

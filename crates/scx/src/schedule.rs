@@ -9,7 +9,7 @@
 //! `rebuild`; second-instance: exit code 3), guest.sh killed (what a dead loader leaves),
 //! scripts/live/systemd.sh (`catch_signals`, `finish`, `on_signal`; thrown-out-thrice: `words`),
 //! crates/scx/src/follow.rs (what `follow` asks). `prepare_process`, `go_before_others`, `say_how`,
-//! `say` and `mode_words` have no test of their own.
+//! `say` and `mode_words` have no test of their own. `from` has no test of its own.
 //!
 //! Callers: main.rs (`run`).
 //!

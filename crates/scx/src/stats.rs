@@ -12,6 +12,7 @@
 //! `what_it_does_not_know_is_an_error_of_the_protocol` (`refused`), `a_gigabyte_is_refused`
 //! (`serve`), `a_monitor_prints_until_the_scheduler_ends` (`monitor`, `absent`),
 //! `blocks_come_at_their_times` (`Printer`, `is_due`, `block`). `refusal` has no test of its own.
+//! `new` has no test of its own.
 //!
 //! Callers: schedule.rs (`Server::bind`, `Printer`), main.rs (`monitor`, `help`).
 //!

@@ -6,7 +6,8 @@
 //!
 //! Tests by part: interception.rs::`results_do_not_depend_on_the_way` (`is_trapped` beside
 //! `filter`), interception.rs::`doctor_says_which_way_calls_take` (`notify_of`),
-//! wall/filter.rs::`nothing_can_be_reached` (`argument`, `statement`, `if_equal`).
+//! wall/filter.rs::`nothing_can_be_reached` (`argument`, `statement`, `if_equal`). `if_at_least`
+//! has no test of its own.
 //!
 //! Callers: guard/spawn.rs (`filter`), guard/trace.rs (`is_trapped`), guard/way.rs (`notify_of`),
 //! wall/filter.rs (the instructions).

@@ -13,6 +13,7 @@
 //! `enable`, `replace_clocks`), load/affinity.rs::`a_bound_thread_is_where_it_may_be` (`own`,
 //! `transfer`: calls without a loader). `processor` changes times only. `ask`, `ask_file`, `said`,
 //! `remote`, `seen` and `next_turn` are the way of all of them; `way` is asked at each start.
+//! `error` and `failed` have no test of their own.
 //!
 //! Callers: load/threads.rs (`wait`, `respond`, `gone`), load/process.rs (`start`, `end`),
 //! load/own.rs (`own`); load/serve.rs, load/bpf.rs and load/waits.rs by way of `Session`.

@@ -8,7 +8,7 @@
 //! Tests by part: `a_loader_sees_the_modelled_machine` (`cpus`, `cpu`: cpu/online, cpu_capacity;
 //! `list`), schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`kernel`: libbpf reads the
 //! types). No test reads what `frequencies`, `nodes`, `energy_model`, `distance` and `last_level`
-//! tell.
+//! tell. `put` has no test of its own.
 //!
 //! Callers: load/mod.rs (`of`); guard/tree.rs writes the files.
 //!

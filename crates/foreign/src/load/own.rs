@@ -7,7 +7,7 @@
 //!
 //! Tests by part: `types_that_are_kept_count_as_memory` (`new`, `put`, `call`, `refused`,
 //! `addresses`), load/affinity.rs::`a_bound_thread_is_where_it_may_be` (`session`), mutations.rs
-//! (`bpf`: `is_attached`, `attached`, `Memory`).
+//! (`bpf`: `is_attached`, `attached`, `Memory`). `at` and `drop` have no test of their own.
 //!
 //! Callers: fuzz/src/bpf.rs; nothing of the program itself.
 //!

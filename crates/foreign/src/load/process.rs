@@ -10,7 +10,7 @@
 //! `what_a_loader_must_not_do_is_named` (`go_on`: the reasons),
 //! `a_process_that_shares_maps_is_refused` (`sharer`, `sharer_that_stays`, `shares`),
 //! schedulers.rs::`a_loader_runs_in_virtual_time` (`reads_rings`),
-//! wall.rs::`nothing_of_a_loader_outlives_the_run` (`drop`).
+//! wall.rs::`nothing_of_a_loader_outlives_the_run` (`drop`). `after` has no test of its own.
 //!
 //! Callers: load/mod.rs (`start`), crates/foreign/src/instance.rs (`go_on`, `reads_rings`).
 //!

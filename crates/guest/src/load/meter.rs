@@ -7,7 +7,7 @@
 //! Tests by part: `the_last_slice_is_short` (`loops_for`),
 //! load/tests.rs::`a_periodic_task_has_a_job_in_every_period` (`work`, `settle`, `slice`, `look`,
 //! `cpu_ns`), crates/guest/tests/programs.rs::`load_runs_a_job_file_and_reports_each_task`
-//! (`busy_slice`: the hog).
+//! (`busy_slice`: the hog). `new` has no test of its own.
 //!
 //! Callers: load/task.rs.
 //!

@@ -8,7 +8,7 @@
 //! `wait_for_window`, `plan`), load/tests.rs::`a_cpu_that_is_not_there_is_the_machines_fault`
 //! (`run`: the error), crates/guest/tests/programs.rs::`load_runs_a_job_file_and_reports_each_task`
 //! (the report; no trace). `forget_own_load` and `switch_trace` have no test of their own:
-//! crates/lab/tests/boot.rs boots guests that use them.
+//! crates/lab/tests/boot.rs boots guests that use them. `call` has no test of its own.
 //!
 //! Callers: crates/guest/src/lib.rs (`load_file`), until_placed.rs (`small`).
 //!

@@ -11,6 +11,7 @@
 //! `is_builtin`), crates/engine/tests/behaviour/sched_ext/errors.rs::`orders_that_do_not_mix`
 //! (`is_other_order`), crates/sched-ext/tests/all/again.rs::`who_asks_without_end_ends`
 //! (`count_again`, `cpu_of`, `local`). `global`, `get`, `get_mut` are looks: any run uses them.
+//! `new` has no test of its own.
 //!
 //! Callers: class/insert.rs, class/kfuncs.rs, class/balance.rs.
 //!

@@ -10,7 +10,7 @@
 //! `now`: patience), control/tests.rs::`a_hundred_clients_are_served_or_told_to_come_again`
 //! (`listen`, `Place`),
 //! control/tests.rs::`the_end_takes_the_socket_away_and_a_busy_main_loop_is_not_waited_for`
-//! (`Listening`, `start`, `drop`).
+//! (`Listening`, `start`, `drop`). `new` and `refusal` have no test of their own.
 //!
 //! Callers: control.rs and stats.rs (servers), client.rs (`Lines`, `send`).
 //!
