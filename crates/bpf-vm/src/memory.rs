@@ -26,9 +26,9 @@
 //! `bump`), maps.rs::`values_with_fields_of_the_kernel_are_given_up` (`retire`, `has_retired`,
 //! `take_retired`), programs.rs::`a_load_from_a_wild_address_is_0_and_a_store_is_a_fault` (`store`,
 //! `bytes_mut`), crates/cli/tests/all/syscall_programs.rs::`a_program_gives_what_a_kernel_gives`
-//! (`string`). `share`, `share_at`, `give_back` and `drop` have no test of their own. `new` and
-//! `set_arena` have no test of their own. Callers: vm.rs, map/mod.rs, helpers; crates/foreign
-//! (`share`, `share_at`, `give_back`).
+//! (`string`). `share`, `share_at`, `give_back`, `new`, `set_arena` and `drop` have no test of
+//! their own. Callers: vm.rs, map/mod.rs, helpers; crates/foreign (`share`, `share_at`,
+//! `give_back`).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/bpf-vm/tests/all/maps.rs,

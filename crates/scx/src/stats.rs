@@ -11,8 +11,8 @@
 //! `every_field_that_is_published_is_described` (`meta`, `help`),
 //! `what_it_does_not_know_is_an_error_of_the_protocol` (`refused`), `a_gigabyte_is_refused`
 //! (`serve`), `a_monitor_prints_until_the_scheduler_ends` (`monitor`, `absent`),
-//! `blocks_come_at_their_times` (`Printer`, `is_due`, `block`). `refusal` has no test of its own.
-//! `new` has no test of its own.
+//! `blocks_come_at_their_times` (`Printer`, `is_due`, `block`). `refusal` and `new` have no test of
+//! their own.
 //!
 //! Callers: schedule.rs (`Server::bind`, `Printer`), main.rs (`monitor`, `help`).
 //!

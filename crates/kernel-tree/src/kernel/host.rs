@@ -10,7 +10,7 @@
 //! (`done`), `addresses_have_names` (`FaultEntries`: `backtrace`, `is_in_guard`, `known_address`),
 //! `each_kernel_has_its_own_state` (`alloc`, `free`, `stack`, `stack_free`),
 //! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`signal`, `updated`).
-//! `die`, `requested` and `turned` have no test of their own. `number` has no test of its own.
+//! `die`, `requested`, `turned` and `number` have no test of their own.
 //!
 //! Callers: kernel/mod.rs (`table`, `new`), the kernel itself (the C functions),
 //! crates/kernel-run/src/faults.rs (`FaultEntries`).

@@ -10,7 +10,9 @@
 //! `a_guest_that_has_sent_its_results_was_up` (`is_up`, `results`),
 //! `a_guest_that_hangs_at_work_is_ended_and_not_started_again` (`console_tail`),
 //! `a_guest_that_stands_still_before_it_is_up_is_started_once_more` (`try_boot`),
-//! `an_emulator_that_fails_is_not_started_again` (`boot`),
+//! `an_emulator_that_fails_is_not_started_again`,
+//! `a_guest_that_dies_before_it_is_up_is_started_once_more_and_no_more`,
+//! `an_emulator_that_dies_of_a_signal_before_the_guest_is_up_is_started_once_more` (`boot`),
 //! `a_kernel_that_lacks_what_a_guest_needs_is_named` (console.rs).
 //! Helpers, and who fails with them: `boot`, `boot_and` (most tests,
 //! `a_guest_that_stands_still_before_it_is_up_is_started_once_more` among them); `assert_timed_out`

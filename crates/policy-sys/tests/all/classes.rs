@@ -17,7 +17,9 @@
 //! `who_is_about_to_run_is_not_pulled` (`wp_class_pull_cpu`); `who_joins_is_queued`,
 //! `two_tasks_of_any_class_are_an_overload`, `a_governors_thread_reserves_nothing`
 //! (`wp_class_join`); `a_run_takes_of_the_budget_by_speed`, the tests `a_budget_*`
-//! (`wp_dl_scaled_delta_exec`, `wp_dl_run_for`); the rest by name.
+//! (`wp_dl_scaled_delta_exec`, `wp_dl_run_for`); `rt_does_not_move_from_one_small_cpu_to_another`
+//! (`wp_select_task_rq_rt`), `io_boost_is_a_floor` (`wp_io_floors`), `io_wakeup_asks_at_once`
+//! (`wp_sugov_iowait_boost`), `a_budget_lasts_as_long_as_it_takes_to_use_it_up` (`wp_dl_run_for`).
 //! Helpers, and who fails with them: `lone`, `flat_facts` (9 tests, `class_signals_of_ten_ms` among
 //! them); `run`, `four` (5 tests, `class_signals_of_ten_ms` among them); `task` (most tests,
 //! `classes_ask_for_frequency` among them); `a73` (`classes_ask_for_frequency`); `io_turn`

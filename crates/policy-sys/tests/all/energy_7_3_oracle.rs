@@ -12,10 +12,10 @@
 //! asks both. It covers policy/src/energy/energy_delta.c (`wp_find_energy_efficient_cpu`) and
 //! energy_6_1.c (`wp_em_cpu_energy_6_1`). Free: seeds and numbers of states.
 //! Helpers, and who fails with them: `random_machine`, `seldom`, `random_hints`,
-//! `random_situation`, `new_core`, `put`, `compare`, `properties`, `check` (all tests,
-//! `v73_agrees_on_random_states` among them). In `rule`: `util_with`, `effective`, `performance`,
-//! `demand_61` (utilisation), `cost`, `energy_61`, `energy_with`, `whole_energy` (energy),
-//! `hints_beside`, `fits`, `place` (choice).
+//! `random_situation`, `new_core`, `put`, `compare`, `properties`, `check`
+//! (`v73_agrees_on_random_states`, `v612_agrees_on_random_states`, `v61_agrees_on_random_states`).
+//! In `rule`: `util_with`, `effective`, `performance`, `demand_61` (utilisation), `cost`,
+//! `energy_61`, `energy_with`, `whole_energy` (energy), `hints_beside`, `fits`, `place` (choice).
 
 use crate::common;
 

@@ -11,7 +11,7 @@
 //! calls). `put` and `decide` ask the core, `compare` both; `properties` asserts what holds of any
 //! choice: it fits, and costs no more than staying. Free: seeds and numbers of states.
 //! Helpers, and who fails with them: `facts`, `new_core`, `put`, `decide`, `compare`, `print`,
-//! `properties`, `run`, `check` (all tests, `v3_agrees_on_random_states` among them).
+//! `properties`, `run`, `check` (`v3_agrees_on_random_states`, `v50_agrees_on_random_states`).
 
 use crate::common;
 mod rule;

@@ -9,7 +9,7 @@
 //! Tests by part: lines 1, 2 and 6 (`wp_select_normal`, `wp_select_idle_sibling`); 3 to 5
 //! (`wp_find_energy_efficient_cpu`); 7, 9 to 13 and 17 (`wp_pack_select`); 19 (`wp_mc_select`); 14
 //! to 16 (`wp_short_decide`); 18 (`wp_headroom`); `a_mode_changes_live`, `names_go_before_the_mode`
-//! (`wp_mc_rules`, `wp_packing`). The rest by name.
+//! (`wp_mc_rules`, `wp_packing`). The test of line N is `line_N_` and more.
 //! Helpers, and who fails with them: `placed`, `task` (most tests, `line_1_pinned` among them);
 //! `hikey` (7 tests, `line_1_pinned` among them); `caches` (10 tests, `line_2_overloaded` among
 //! them); `fork` (6 tests, `line_9_and_10_new_tasks` among them); `load` (12 tests,
