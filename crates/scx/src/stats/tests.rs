@@ -10,7 +10,8 @@
 //! `sample`), `every_field_that_is_published_is_described` (`meta`),
 //! `what_it_does_not_know_is_an_error_of_the_protocol` (`refused`), `a_gigabyte_is_refused`
 //! (`serve`), `a_monitor_prints_until_the_scheduler_ends` (`monitor`), `blocks_come_at_their_times`
-//! (`is_due`); stats/text.rs: `a_block_says_the_result_first`, `many_reasons_stay_within_the_lines`.
+//! (`is_due`); stats/text.rs: `a_block_says_the_result_first`,
+//! `many_reasons_stay_within_the_lines`.
 
 use super::*;
 use crate::control;
