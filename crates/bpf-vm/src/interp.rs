@@ -1,8 +1,9 @@
 //! The interpreter: slow, plain, and what the compiler is compared with. A change of what an
 //! instruction does is one of `jit` as well (docs/decisions/058).
 //!
-//! What must stay: results, faults and budget to the last bit. Free: how an instruction is
-//! dispatched. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (`store`, `load`,
+//! What must stay: results, faults and budget to the last bit; registers are 64 bits, register 10
+//! is never written, numbers of registers were checked before (insn.rs). Free: how an instruction
+//! is dispatched. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (`store`, `load`,
 //! `taken`, `arithmetic`, `swapped`, `moved`, `operand`, `sign_extended`, `address`, `get`, `set`:
 //! a fault of one differs from compiled code), `division_by_zero_and_by_minus_one_have_results` and
 //! `shifts_take_their_count_modulo_the_width` (`wide`, `narrow`), `a_load_goes_by_its_register`

@@ -1,8 +1,8 @@
 //! A small deterministic random stream: splitmix64 (Steele, Lea and Flood 2014)
 //! (docs/guide/lab.md).
 //!
-//! What must stay: the stream: storms are repeated by their seed. Free: further draws of the
-//! stream.
+//! What must stay: the stream: storms are repeated by their seed; `some_of` is never empty. Free:
+//! further draws of the stream.
 //!
 //! Tests by part: `the_stream_is_splitmix64` (`new`, `bits`), `some_are_never_none` (`some_of`,
 //! `below`).

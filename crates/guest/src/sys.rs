@@ -1,7 +1,7 @@
 //! The system calls that std has no name for, each as a safe function (docs/guide/lab.md).
 //!
-//! What must stay: each is one call; errors are the kernel's. Free: further calls, one function
-//! each.
+//! What must stay: each is one call; errors are the kernel's; times are ns. Free: further calls,
+//! one function each.
 //!
 //! Tests by part: load/tests.rs::`phases_bind_a_task_to_their_cpus` (`set_affinity`, `affinity`,
 //! `checked`), load/tests.rs::`a_periodic_task_has_a_job_in_every_period` (`now_ns`, `clock_ns`,

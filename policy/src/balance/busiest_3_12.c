@@ -6,8 +6,8 @@
  * whose queues are uneven, the one with most load per power is relieved. Natively only. What the
  * later form has in common is in busiest_5_4.c.
  *
- * What must stay: eras to 3.12 alone use it. Free: the search, for those eras alone, with its
- * page.
+ * What must stay: eras to 3.12 alone use it; groups are walked in their order (ties). Free: the
+ * search, for those eras alone, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/balance_38: room-*.toml (`wp_room`, `wp_full_power`, `wp_power_orig`), uneven-*.toml

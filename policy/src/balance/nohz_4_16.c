@@ -10,7 +10,8 @@
  *   3.1: of all busy CPUs two may kick: the first with 2+ tasks, the second with any. The idle CPU
  *        that is kicked is the owner, the first to stop its tick; without one the lowest.
  *
- * What must stay: eras to 4.16 alone use it. Free: a form, for its eras alone, with its page.
+ * What must stay: eras to 4.16 alone use it; whether to kick (`wp_nohz_kick_needed_*`) is 0 or 1
+ * for one busy CPU. Free: a form, for its eras alone, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/balance_38: kick-two-*.toml, kick-packing.toml, no-kick-one-thread-of-a-core.toml

@@ -4,7 +4,8 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsQueue` that it calls (cfs.rs).
 //!
-//! What must stay: equals keep their order. Free: the forwarding alone.
+//! What must stay: equals keep their order; each method answers for one CPU, with the arguments and
+//! results of `FairClass`. Free: the forwarding alone.
 //!
 //! Tests by part: cfs/buddies/tests.rs: `a_preempted_task_goes_on_when_the_wakee_sleeps`,
 //! `who_leaves_the_queue_is_no_buddy`, `a_wakeup_after_the_slice_names_nobody` (`wakeup_preempt`,

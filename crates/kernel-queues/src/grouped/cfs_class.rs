@@ -4,8 +4,8 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsTree` that it calls (grouped/cfs.rs).
 //!
-//! What must stay: a task's place is in the time of its group's queue. Free: the forwarding
-//! alone.
+//! What must stay: a task's place is in the time of its group's queue; each method answers for one
+//! CPU, with the arguments and results of `FairClass`. Free: the forwarding alone.
 //!
 //! Tests by part: groups.rs of the engine: `groups_share_by_shares_not_by_tasks` (`add_task`,
 //! `set_task_group`, `has_groups`, `enqueue_task`, `pick_next_task`, `put_prev_task`,
