@@ -6,7 +6,8 @@
 //! program for another kernel translates these two.
 //!
 //! What must stay: the numbers are the kernel's: programs are compiled with them.
-//! crates/foreign/src/kernel/layout.rs reads the two that differ.
+//! crates/foreign/src/kernel/layout.rs reads the two that differ. Free: further numbers of the
+//! kernel's.
 //!
 //! Tests: crates/sched-ext/tests/all/immed.rs, crates/sched-ext/tests/all/table.rs,
 //! crates/cli/tests/all/callbacks.rs

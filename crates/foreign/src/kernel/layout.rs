@@ -2,7 +2,7 @@
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: no offset is written down here: each comes from the type information. A field
-//! that a kernel lacks is None.
+//! that a kernel lacks is None. Free: which fields are asked for.
 //!
 //! Tests by part: `calls_answer_as_a_kernel_does` with both small kernels (`Layout::of`, `ops`: a
 //! field that only one has), `cids_leave_and_come_back` (`canonical`: the table with cids).

@@ -1,7 +1,8 @@
 //! CPUs in the order of the topology (cids, 7.1 and later), and calls that take them
 //! (docs/rules/sched-ext.md#cids).
 //!
-//! What must stay: arguments and errors are those of the kernel's functions in 7.1.
+//! What must stay: arguments and errors are those of the kernel's functions in 7.1. Free: how
+//! arguments are read; further calls as rows.
 //!
 //! Tests by part: schedulers.rs::`two_cpus_of_one_cid_end_it` (`replace`, `error`),
 //! `cids_leave_and_come_back` (`on_cpu`, `cpu_of`, `cid_of`, `nr_online`, `topology`,
@@ -111,7 +112,8 @@ impl Running<'_> {
         cpu
     }
 
-    /// The same the other way round. None: there is none, and the scheduler has ended.
+    /// Gives the cid of a CPU, as `cpu_of` the other way round. None: there is none, and the
+    /// scheduler has ended.
     fn cid_of(&mut self, cpu: i32) -> Option<u32> {
         let cid = self.state.cids.cid(cpu);
         if cid.is_none() {

@@ -2,7 +2,7 @@
 //! `validate_ops`; docs/rules/sched-ext.md#errors).
 //!
 //! What must stay: the order of checks and their texts, which are the kernel's: the first that
-//! fails is the answer.
+//! fails is the answer. Free: how a table is looked at, in the kernel's order.
 //!
 //! Tests by part: `a_name_is_needed`, `flags_are_known`, `numbers_have_an_end`,
 //! `the_last_one_is_enqueued_by_a_callback`, `idle_masks_per_node_are_the_kernels` (each a check of

@@ -1,8 +1,11 @@
 //! Tables that a kernel refuses (docs/rules/sched-ext.md#errors).
 //!
-//! What must stay: a refused table ends before any callback has run; texts are the kernel's.
-//! Tests by part (in crates/sched-ext/src): class/validate.rs (`refusal`): all tests.
-//! Helpers, and who fails with them: `refused` (all tests).
+//! What must stay: a refused table ends before any callback has run; texts are the kernel's. Free:
+//! further tables that a kernel refuses.
+//! Tests by part (in crates/sched-ext/src): class/validate.rs (`refusal`), a check each:
+//! `a_name_is_needed`, `flags_are_known`, `numbers_have_an_end`,
+//! `the_last_one_is_enqueued_by_a_callback`, `idle_masks_per_node_are_the_kernels`.
+//! Helpers, and who fails with them: `refused` (all tests, `a_name_is_needed` among them).
 
 use crate::kernel::{ask, asking, eight_cpus};
 use wakeplace_sched_ext::consts::{
