@@ -254,8 +254,8 @@ pub fn main_figures(review: &Review) -> Vec<ReviewRow> {
     both.filter_map(main).collect()
 }
 
-/// The rows of the largest changes that are told, the worse before the better, each board and load once: of so many the first
-/// wake-up that went differently is looked for.
+/// The rows of the largest changes that are told, the worse before the better, each board and load
+/// once: of so many the first wake-up that went differently is looked for.
 #[must_use]
 pub fn largest(review: &Review, most: usize) -> Vec<&ReviewRow> {
     let told = |row: &&ReviewRow| rank(&row.difference) < 2;
@@ -263,9 +263,8 @@ pub fn largest(review: &Review, most: usize) -> Vec<&ReviewRow> {
     told.sort_by(|a, b| order(a, b));
     let mut found: Vec<&ReviewRow> = Vec::new();
     for row in told {
-        let stands =
-            |other: &&&ReviewRow| (&other.platform, &other.load) == (&row.platform, &row.load);
-        if found.len() < most && !found.iter().any(|other| stands(&other)) {
+        let stands = |other: &&ReviewRow| other.platform == row.platform && other.load == row.load;
+        if found.len() < most && !found.iter().any(stands) {
             found.push(row);
         }
     }
