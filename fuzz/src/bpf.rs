@@ -10,7 +10,8 @@
 //! Addresses are offsets in that memory, descriptors numbers in the order in which they were given,
 //! from 1. A byte that is no digit stands for one, so that changed text is still read.
 //!
-//! What must stay: the form of inputs, or kept ones mean something else. Tests: fuzz/tests/all
+//! What must stay: the form of inputs, or kept ones mean something else. Free: which instances are
+//! loaded, and how far a run goes. Tests: fuzz/tests/all
 
 use crate::corpus::root;
 use crate::whole::{page, scheduled};

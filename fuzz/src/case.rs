@@ -11,7 +11,8 @@
 //! {"tasks": {}}
 //! ```
 //!
-//! What must stay: the form of inputs: what is written is read again. Tests: fuzz/tests/all
+//! What must stay: the form of inputs: what is written is read again. Free: which options a run
+//! has. Tests: fuzz/tests/all
 
 /// What is run, as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

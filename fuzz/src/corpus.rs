@@ -1,6 +1,7 @@
 //! Inputs that are kept in the repository.
 //!
-//! What must stay: files in the order of their names: runs repeat. Tests: fuzz/tests/all
+//! What must stay: files in the order of their names: runs repeat. Free: which folders are seeds.
+//! Tests: fuzz/tests/all
 
 use crate::Target;
 use std::fs;

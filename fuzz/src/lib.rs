@@ -6,7 +6,7 @@
 //! panic, hang or take much memory, and what is refused is refused with a message.
 //!
 //! What must stay: names of targets, which folders of kept inputs have; `refused` holds for each
-//! message.
+//! message. Free: new targets, and what a target looks at.
 
 mod bpf;
 pub mod case;

@@ -2,7 +2,8 @@
 //! parser and reach what comes after it.
 //!
 //! What must stay: the same stream gives the same input. What is drawn may change; kept inputs are
-//! files. Tests: fuzz/tests/all/mutations.rs
+//! files. Free: what is drawn, how often, and `NUMBERS` and the texts. Tests:
+//! fuzz/tests/all/mutations.rs
 
 use crate::tree::{Form, Tree};
 use crate::words;

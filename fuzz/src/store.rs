@@ -1,7 +1,7 @@
 //! A store of a sweep that somebody changed: with SQL, with other bytes, or both.
 //!
 //! What must stay: the form of inputs. A changed store is read or refused, and nothing else is
-//! reached.
+//! reached. Free: what is changed in a store, and limits.
 
 use crate::{Reached, refused};
 use rusqlite::Connection;

@@ -1,6 +1,7 @@
 //! The bodies of the targets.
 //!
 //! What must stay: no target panics or hangs, whatever comes; how far an input got is `Reached`.
+//! Free: which runs and policies are tried, and their sizes.
 //! Tests: fuzz/tests/all
 
 use crate::case::Case;

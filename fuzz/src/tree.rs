@@ -2,6 +2,7 @@
 //! that any number can be written; a table may hold a key twice.
 //!
 //! What must stay: what is written is read again as the same tree, as far as both forms can say it.
+//! Free: how a tree is kept.
 //! Tests: fuzz/tests/all
 
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
 //! From loaded inputs through the simulation to every form of output.
 //!
-//! What must stay: each form of output is made, and read again where that is possible.
+//! What must stay: each form of output is made, and read again where that is possible. Free: which
+//! forms are made in which order.
 
 use crate::{Reached, refused};
 use std::path::Path;

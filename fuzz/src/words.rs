@@ -2,7 +2,7 @@
 //! features, settings.
 //!
 //! What must stay: lists come from the program's own tables, so that new names are drawn without a
-//! change here. Tests: fuzz/tests/all
+//! change here. Free: what is drawn and how often. Tests: fuzz/tests/all
 
 use crate::case::Case;
 use crate::mutate::{document, index, lines, one_of, other_number};

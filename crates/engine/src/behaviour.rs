@@ -9,13 +9,14 @@
 //! What must stay: the numbers of kinds and the names that go into the hash, since recorded hashes
 //! (scripts/same-runs.txt) are compared. The order of facts is free: they are summed.
 //! `what_happens_otherwise_is_in_it` finds a fact that is left out,
-//! `events_that_do_nothing_are_not_in_it` one too many. Tests by part: `each_part_counts`
-//! (`placement`, `run_start`, `migrate`, `cpu_power`, `figure`), `each_event_counts` (`wakeup`,
-//! `forked`, `task_exit`, `hotplug`, `cluster_power`, `frequency`),
-//! `order_and_signals_do_not_count` (`fact`), `nothing_between_is_nothing` (`change`),
-//! `the_end_cuts` (`finish`, `end`), `each_part_counts` also `of_name`, `folded`, `pair`, `span`,
-//! `of_power`, `of_kind`, `of_cause` and `run_stop`: values that must differ would be equal. `new`
-//! and `value` by same_behaviour.rs::`what_happens_otherwise_is_in_it`.
+//! `events_that_do_nothing_are_not_in_it` one too many. Free: how facts are collected and mixed, as
+//! long as equal facts give the recorded hashes. Tests by part: `each_part_counts` (`placement`,
+//! `run_start`, `migrate`, `cpu_power`, `figure`), `each_event_counts` (`wakeup`, `forked`,
+//! `task_exit`, `hotplug`, `cluster_power`, `frequency`), `order_and_signals_do_not_count`
+//! (`fact`), `nothing_between_is_nothing` (`change`), `the_end_cuts` (`finish`, `end`),
+//! `each_part_counts` also `of_name`, `folded`, `pair`, `span`, `of_power`, `of_kind`, `of_cause`
+//! and `run_stop`: values that must differ would be equal. `new` and `value` by
+//! same_behaviour.rs::`what_happens_otherwise_is_in_it`.
 //!
 //! Callers: crates/metrics/src/collector.rs (`new`, `figure`, `value`); the engine calls `happened`
 //! for each event.

@@ -8,9 +8,10 @@
 //!
 //! What must stay: a `Happening` is what observers, traces and `BehaviourHash` know of a run; a new
 //! kind is heard by all of them or named as not of interest. Both ends of the pipe are one build,
-//! so the form of `Telling` is free. Tests by part: `one_decision_is_told` (`Teller`,
-//! `tell_decided`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`
-//! (`tell`, `tell_nr_updated`; where a tree is built),
+//! so the form of `Telling` is free. Free: buffers, and how a `Happening` is written into the pipe.
+//! Tests by part: `one_decision_is_told` (`Teller`, `tell_decided`),
+//! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`tell`,
+//! `tell_nr_updated`; where a tree is built),
 //! crates/engine/src/behaviour/tests.rs::`each_event_counts` (kinds of `Happening`). `happened`,
 //! `updated`, `decided`, `wants_signals`, `wants_situation`, `next_state_ns` of `Teller` are
 //! covered as these are; `state` by no test of its own. `fmt` and the test's own `is_done` are no

@@ -5,9 +5,10 @@
 //!
 //! What must stay: after `abandon` nothing of this process comes into any place, so the lock is
 //! never given back. A draft is on the list from its making until it is moved or removed. Names of
-//! drafts that are removed are drafts' names, too. Tests by part: `a_folder_in_use_goes`
-//! (`remove_in_use`), crates/cli/tests/all/interrupt.rs::`nothing_is_left_of_an_interrupted_run`
-//! (`abandon`, `add`), set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`keep`),
+//! drafts that are removed are drafts' names, too. Free: how the list is kept. Tests by part:
+//! `a_folder_in_use_goes` (`remove_in_use`),
+//! crates/cli/tests/all/interrupt.rs::`nothing_is_left_of_an_interrupted_run` (`abandon`, `add`),
+//! set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`keep`),
 //! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (`drop_draft`, `moving`).
 //!
 //! Tests: below, crates/cli/tests/all/interrupt.rs::nothing_is_left_of_an_interrupted_run,

@@ -10,8 +10,8 @@
 //!
 //! What must stay: the other process is not trusted, so a desk checks each path, name and number,
 //! and opens at most `MOST_OPENED`. Both ends are of one program: the form of requests is free. Who
-//! drops an unpublished handle gives its draft up. Tests by part:
-//! `only_outputs_of_the_command_are_written` (`Desk`, `check`),
+//! drops an unpublished handle gives its draft up. Free: the form of requests and the numbers of
+//! handles. Tests by part: `only_outputs_of_the_command_are_written` (`Desk`, `check`),
 //! crates/cli/tests/all/wall.rs::`results_and_traces_are_written_through_the_wall` (`ask`,
 //! `Handle`), wall.rs::`a_broken_run_is_an_outcome` (drafts of a process that is gone).
 //!

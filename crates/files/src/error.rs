@@ -5,8 +5,9 @@
 //!
 //! What must stay: which errors are whose fault, as docs/guide/traces.md has them by exit codes. A
 //! message begins with the path. It says what is in the place where that is not what was there
-//! before. Words are free but for those that tests read. Tests by part: `faults_are_told_apart`
-//! (`fault`), set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`Why::Left`),
+//! before. Words are free but for those that tests read. Free: words that no test reads, and how an
+//! error is kept. Tests by part: `faults_are_told_apart` (`fault`),
+//! set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`Why::Left`),
 //! swap.rs::`an_old_folder_that_cannot_go_back_is_kept` (`Why::Aside`),
 //! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (exit codes),
 //! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`Why::System`). No test of its own: `Told`.

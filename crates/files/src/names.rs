@@ -4,6 +4,7 @@
 //!
 //! What must stay: a name belongs to a set only as a whole. Looking one up takes time that grows
 //! with its length alone (`are_simple`), since names may come from a process that is not trusted.
+//! Free: how parts are kept and compared.
 //! Tests by part: `names_are_told_by_their_parts` (`have`, `ending`, `exactly`, `is_of`),
 //! elsewhere.rs::`only_outputs_of_the_command_are_written` (`are_simple`).
 //!

@@ -5,7 +5,8 @@
 //!
 //! What must stay: the order of the steps: draft, write, rights, sync, rename, sync of the folder.
 //! What was there stays as it is until the rename. Links are followed, rights are kept, devices and
-//! pipes are written in place. Tests by part: `links_stay_links` (`Place::open`),
+//! pipes are written in place. Free: how calls are made, as long as their order and what is synced
+//! stay. Tests by part: `links_stay_links` (`Place::open`),
 //! crates/cli/tests/all/output.rs::`links_and_rights_stay` (`keep_rights`),
 //! output.rs::`an_unwritable_place_is_found_before_anything_runs` and
 //! output.rs::`a_device_is_written_to_and_not_replaced` (`Place::open`),

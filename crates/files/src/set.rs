@@ -6,7 +6,8 @@
 //!
 //! What must stay: the order of the steps: draft folder, files, sync, exchange, sync of the folder,
 //! removal of the old one. No file of somebody else is ever removed: a folder with other names is
-//! refused, and what comes in at the last moment moves on or is kept. Tests by part:
+//! refused, and what comes in at the last moment moves on or is kept. Free: how folders are walked
+//! and when a whole file system is synced. Tests by part:
 //! crates/cli/tests/all/faults/mod.rs::`tables_change_as_one` (each call fails once),
 //! faults/mod.rs::`synced_before_and_after` (`seal`, `publish`, `sync`),
 //! faults/leftovers.rs::`a_folder_with_other_files_is_refused` (`old_folder`, `refuse_foreign`),

@@ -5,10 +5,10 @@
 //!
 //! What must stay: at any moment the old or the new folder is whole somewhere. The note's name and
 //! form, since later processes read it. A note of somebody else leads nowhere: it is not followed,
-//! and its name has one part. Tests by part: `an_old_folder_that_cannot_go_back_is_kept`
-//! (`move_aside`), `odd_notes_are_not_followed` (`read_note`, `put_back`),
-//! crates/cli/tests/all/faults/mod.rs::`tables_without_exchange` (`move_aside`, `put_back`),
-//! faults/mod.rs::`tables_change_as_one` (`put`).
+//! and its name has one part. Free: how the folder in the draft is called. Tests by part:
+//! `an_old_folder_that_cannot_go_back_is_kept` (`move_aside`), `odd_notes_are_not_followed`
+//! (`read_note`, `put_back`), crates/cli/tests/all/faults/mod.rs::`tables_without_exchange`
+//! (`move_aside`, `put_back`), faults/mod.rs::`tables_change_as_one` (`put`).
 //!
 //! Tests: below, crates/cli/tests/all/faults/mod.rs
 

@@ -2,7 +2,8 @@
 //! domain, in floating point, from the platform's tables themselves (docs/decisions/036).
 //!
 //! What must stay: the second evaluation shares nothing with the search but the platform's tables;
-//! a bound must hold. Rounding is at most what `close` allows.
+//! a bound must hold. Rounding is at most what `close` allows. Free: numbers of random cases, and
+//! how the evaluation is done.
 //! Tests by part (in crates/optimum/src): lib.rs: `agrees_with_every_placement_looked_at`
 //! (`search`), `one_small_task_by_hand` (`DEMAND_SCALE`, `POWER_SCALE`); machine.rs:
 //! `agrees_with_every_placement_looked_at` (`Machine::new`), `one_small_task_by_hand` (`cpu_row`,

@@ -27,8 +27,9 @@
 //!
 //! What must stay: a change of a figure's rule moves every energy (CHANGELOG.md). An idle CPU never
 //! draws more than a busy one. A way into or out of a state breaks even at its min-residency
-//! (docs/decisions/006). Figures are integers, rounded down. Tests by part:
-//! `hikey960_draws_what_the_energy_model_says`, `tc2_draws_the_published_bogo_figures` and
+//! (docs/decisions/006). Figures are integers, rounded down. Free: how tables are laid out and when
+//! they are made. Tests by part: `hikey960_draws_what_the_energy_model_says`,
+//! `tc2_draws_the_published_bogo_figures` and
 //! `juno_draws_lisas_table_in_milliwatts_and_its_kernel_has_another` (`busy_row`, `idle_row`,
 //! `on_row`, `cluster_power`), `hikey960_draws_more_for_work` (`work`, `work_rows`),
 //! `transitions_break_even_at_min_residency` and `a_transition_lies_between_the_state_and_busy`

@@ -6,10 +6,10 @@
 //! What must stay: a point is the operating point times rows plus the row, as
 //! `crates/platform/src/measured.rs` lays tables out. Whoever draws most decides, as Wattson
 //! chooses; of equals the first policy. A domain without a busy CPU asks for nothing. A change
-//! moves the energy of machines with such tables. Tests by part: `who_draws_most_decides` (`opp`,
-//! `cpu`, `point`, `voted`), `a_unit_goes_with_the_fastest` (`unit`), `most_machines_have_one_row`
-//! (`Rows::new`), crates/metrics/src/meter/tests.rs::`measured_powers_follow_the_other_clock`
-//! (`change`).
+//! moves the energy of machines with such tables. Free: how the busy CPUs and changes are kept.
+//! Tests by part: `who_draws_most_decides` (`opp`, `cpu`, `point`, `voted`),
+//! `a_unit_goes_with_the_fastest` (`unit`), `most_machines_have_one_row` (`Rows::new`),
+//! crates/metrics/src/meter/tests.rs::`measured_powers_follow_the_other_clock` (`change`).
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs::measured_powers_follow_the_other_clock
 

@@ -4,6 +4,7 @@
 //! alone; what the trace does not say has no figure.
 //!
 //! What must stay: energies J, waits us, within the window alone; the meter is crates/metrics'.
+//! Free: how the trace is walked, and words of remarks that no test has.
 //!
 //! Tests by part: `a_trace_costs_what_the_platform_file_says` (`of_trace`, `Guest::of`, `begin`,
 //! `idle`, `opp`, `WindowMeter`), `what_is_not_said_has_no_figure` (`of_trace`),

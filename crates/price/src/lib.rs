@@ -7,6 +7,7 @@
 //! descend from it (docs/guide/lab.md, "What a run costs").
 //!
 //! What must stay: figures go into results of `lab run`; what is not known is a remark, not a zero.
+//! Free: words of remarks that no test has.
 //!
 //! Tests by part: `an_x86_guest_is_priced_at_the_highest_operating_point` (`of`, `of_command`,
 //! `energy_j`, `opps`), `a_cpu_is_busy_until_its_first_switch_says_so` (`busy`),

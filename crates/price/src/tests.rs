@@ -2,7 +2,7 @@
 //! Page: docs/guide/lab.md, "What a run costs".
 //!
 //! What must stay: joules are worked from the platform files; what is missing is said in one
-//! sentence.
+//! sentence. Free: names of threads and times of the trace, if the joules are worked out anew.
 //! Tests by part (in crates/price/src): lib.rs (`of_command`, `of_job`, `energy_j`) and cost.rs:
 //! all tests.
 //! Helpers, and who fails with them: `request`, `result`, `line`, `switch`, `load` (all tests);

@@ -4,8 +4,8 @@
 //! Called by results and sweeps.
 //!
 //! What must stay: names, types and order of columns are those of Parquet files of runs
-//! (crates/store/src/parquet.rs); a seed has all 64 bits. Tests by part:
-//! `test_tables_hold_what_the_json_holds` (`schema`, `array`),
+//! (crates/store/src/parquet.rs); a seed has all 64 bits. Free: how arrays are built. Tests by
+//! part: `test_tables_hold_what_the_json_holds` (`schema`, `array`),
 //! `test_a_stream_may_be_dropped_or_taken_once` (`stream`),
 //! `test_sweep_gives_the_bytes_of_its_command` (as the Parquet file).
 //!

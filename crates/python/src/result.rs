@@ -4,11 +4,11 @@
 //! Called from Python; work is done without the interpreter's lock.
 //!
 //! What must stay: bytes of each form are those of the command line; methods are those that
-//! `python/wakeplace/_result.py` calls. Tests by part:
-//! `test_compare_gives_the_bytes_of_its_command` (`simulate`, `text`, `format`),
-//! `test_sim_gives_the_bytes_of_its_command` (`simulate`), `test_charts_are_those_of_the_page`
-//! (`charts`), `test_notebooks_see_the_table` (`html`), `test_tables_hold_what_the_json_holds`
-//! (`records`). No test of its own: `stuck`.
+//! `python/wakeplace/_result.py` calls. Free: when a form is made, and new forms that the command
+//! line has. Tests by part: `test_compare_gives_the_bytes_of_its_command` (`simulate`, `text`,
+//! `format`), `test_sim_gives_the_bytes_of_its_command` (`simulate`),
+//! `test_charts_are_those_of_the_page` (`charts`), `test_notebooks_see_the_table` (`html`),
+//! `test_tables_hold_what_the_json_holds` (`records`). No test of its own: `stuck`.
 //!
 //! Tests: crates/python/tests/test_results.py
 

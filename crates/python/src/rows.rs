@@ -4,9 +4,10 @@
 //! Called on both sides of an executor.
 //!
 //! What must stay: values are plain, as any executor must carry them; `of` and `done` have the same
-//! fields, or a cell would lose one on its way; check.rs of the store compares all of them. Tests
-//! by part: `test_any_executor_gives_the_same` (`of`, `done`),
-//! `test_another_file_at_a_worker_is_found` (`key`).
+//! fields, or a cell would lose one on its way; check.rs of the store compares all of them. Free:
+//! the names of the fields, in `of` and `done` alike. Tests by part:
+//! `test_any_executor_gives_the_same` (`of`, `done`), `test_another_file_at_a_worker_is_found`
+//! (`key`).
 //!
 //! Tests: crates/python/tests/test_executors.py
 

@@ -5,6 +5,7 @@
 //!
 //! What must stay: one process writes the store, whoever ran the cells; keys of cells are those of
 //! the command line, so that both go on with one store; `text` has the bytes of `wakeplace sweep`.
+//! Free: how cells are divided among threads.
 //! Tests by part: `test_any_executor_gives_the_same` (`open`, `claim`, `commit`, `run_cells`),
 //! `test_a_store_goes_on_and_is_that_of_the_command_line` (`store`, `run`),
 //! `test_a_pool_that_breaks_loses_nothing` (`release`), `test_another_file_at_a_worker_is_found`

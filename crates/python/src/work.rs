@@ -4,9 +4,9 @@
 //! Called by all of the module that simulates.
 //!
 //! What must stay: a run that is ended leaves nothing: results come only from work that was done to
-//! its end; the interpreter's lock is free meanwhile. Tests by part:
-//! `test_other_threads_run_meanwhile` (`interruptible`: `detach`), `test_ctrl_c_ends_a_comparison`
-//! (`check`, signals).
+//! its end; the interpreter's lock is free meanwhile. Free: how often a signal is looked for. Tests
+//! by part: `test_other_threads_run_meanwhile` (`interruptible`: `detach`),
+//! `test_ctrl_c_ends_a_comparison` (`check`, signals).
 //!
 //! Tests: crates/python/tests/test_results.py
 

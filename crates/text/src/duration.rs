@@ -3,10 +3,10 @@
 //! Called by all crates for all times that people write.
 //!
 //! What must stay: what is accepted stays accepted, as files and scripts have it; no floating point
-//! in parsing, so that every build reads the same; 0 only where it means something. Tests by part:
-//! `times_are_exact`, `what_is_no_time_is_refused` (`parse_duration_ns`,
-//! `parse_duration_or_zero_ns`, `parse`), `products_are_whole_or_none` (`scaled`),
-//! `times_have_a_fitting_unit` (`time`).
+//! in parsing, so that every build reads the same; 0 only where it means something. Free: words of
+//! refusals, and new units. Tests by part: `times_are_exact`, `what_is_no_time_is_refused`
+//! (`parse_duration_ns`, `parse_duration_or_zero_ns`, `parse`), `products_are_whole_or_none`
+//! (`scaled`), `times_have_a_fitting_unit` (`time`).
 //!
 //! Tests: below
 

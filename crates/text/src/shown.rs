@@ -6,11 +6,12 @@
 //! shown.
 //!
 //! What must stay: what steers a terminal, is markup or a formula never passes; ordinary text and
-//! figures come out as they are; JSON means the same. Tests by part: `ordinary_text_stays_as_it_is`
-//! (`replaced`), `what_steers_a_terminal_is_replaced` (`steers`, `printable`, `printable_lines`),
-//! `markdown_has_no_html_no_links_and_one_line` (`markdown`, `markdown_cell`),
-//! `csv_has_figures_and_no_formulas` (`csv_cell`), `json_means_the_same` (`json`),
-//! hostile_text.rs::`results_show_names_harmlessly_in_every_form` (the callers).
+//! figures come out as they are; JSON means the same. Free: what stands in place of a character.
+//! Tests by part: `ordinary_text_stays_as_it_is` (`replaced`), `what_steers_a_terminal_is_replaced`
+//! (`steers`, `printable`, `printable_lines`), `markdown_has_no_html_no_links_and_one_line`
+//! (`markdown`, `markdown_cell`), `csv_has_figures_and_no_formulas` (`csv_cell`),
+//! `json_means_the_same` (`json`), hostile_text.rs::`results_show_names_harmlessly_in_every_form`
+//! (the callers).
 //!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 

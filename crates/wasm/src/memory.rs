@@ -5,7 +5,7 @@
 //!
 //! What must stay: nothing is changed but that a refusal is noted: the flag is what `exhausted()`
 //! gives the page after a trap. No test of its own: `cargo xtask playground-test`, which CI runs,
-//! lets a run want more than there is (scripts/playground/drive.mjs).
+//! lets a run want more than there is (scripts/playground/drive.mjs). Free: where the flag is.
 //!
 //! Tests: xtask/src/gives/playground.rs
 

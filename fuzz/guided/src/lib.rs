@@ -1,6 +1,7 @@
 //! What all coverage-guided programs have in common.
 //!
-//! What must stay: targets are those of `wakeplace-fuzz`; only what is tried differs.
+//! What must stay: targets are those of `wakeplace-fuzz`; only what is tried differs. Free: how
+//! often which way of changing is taken.
 
 use wakeplace_fuzz::mutate::mutate;
 use wakeplace_fuzz::{Target, target};

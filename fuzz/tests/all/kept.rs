@@ -2,7 +2,7 @@
 //! Page: docs/internals/checks.md.
 //!
 //! What must stay: an input that was once a finding stays kept; each says what it was, and the
-//! corpus stays small.
+//! corpus stays small. Free: words of its failures.
 //! Tests by part (in fuzz/tests/src): every target of fuzz/src: both tests.
 //! Helpers, and who fails with them: `failures_of` (`every_kept_input_keeps_the_promises`).
 

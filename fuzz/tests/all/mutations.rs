@@ -2,7 +2,7 @@
 //! Page: docs/internals/checks.md.
 //!
 //! What must stay: equal seeds make equal inputs; a tenth of the mutations must pass the loaders,
-//! else a target tests a parser only.
+//! else a target tests a parser only. Free: the number of mutations.
 //! Tests by part (in fuzz/tests/src): fuzz/src/mutate.rs and every target: all tests. `fuzz` runs a
 //! target, `keeps` judges it, `asked` reads numbers from the environment.
 

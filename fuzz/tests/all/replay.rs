@@ -2,8 +2,9 @@
 //! Page: docs/internals/checks.md, "Reproduce a finding".
 //!
 //! What must stay: what breaks a promise is kept below target/fuzz/found before anything else
-//! happens. Callers: kept.rs and mutations.rs (`Replay::of`, `take`, `executed`, `simulated`);
-//! `keep`, `remove`, `words` and `peak_kib` are its own.
+//! happens. Free: words of its failures, and limits of time and memory that are wider. Callers:
+//! kept.rs and mutations.rs (`Replay::of`, `take`, `executed`, `simulated`); `keep`, `remove`,
+//! `words` and `peak_kib` are its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -16,9 +16,9 @@
 //! is said. `in_size` opens the guests, `all` makes the jobs (`add_rest`: the full size), `kernels`
 //! and `interface` choose versions, `guest` boots one. `steps` is one boot with all kinds of work,
 //! judged by `verifier` and `no_stall`; `killed`, `placement`, `beside_the_kernel`, `own_kernels`,
-//! `priced` and `without_sched_ext` are jobs of their own, each by the comment above it. Callers:
-//! xtask/src/commands.rs (`run`) and checks/list.rs (`in_size`). It has no test of its own: it is
-//! the test.
+//! `priced` and `without_sched_ext` are jobs of their own, each by the comment above it. Free:
+//! order of the jobs, and kinds of work that are added. Callers: xtask/src/commands.rs (`run`) and
+//! checks/list.rs (`in_size`). It has no test of its own: it is the test.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! Page: docs/internals/checks.md; CONTRIBUTING.md.
 //!
 //! What must stay: each test is a check of `cargo xtask`, with the command that repeats it: a new
-//! check gets a test here.
+//! check gets a test here. Free: words of its failures.
 //! Tests by part: `the_style_holds` (xtask/src/tidy); `the_arrows_hold` (xtask/src/arrows);
 //! `the_bindings_are_of_these_headers` (xtask/src/bindings.rs);
 //! `the_schema_is_of_the_types_of_results` (schema); `the_reasons_are_of_these_headers` (reasons);

@@ -1,7 +1,8 @@
 //! The hash of what happened, part by part (docs/internals/checks.md, "Same runs").
 //!
 //! What must stay: every field that an observer is told must count, but for order at one time and
-//! signals; a new happening gets a line in `each_event_counts`.
+//! signals; a new happening gets a line in `each_event_counts`. Free: the numbers and names in the
+//! calls, as long as each call differs in one field.
 //! Tests by part (in crates/engine/src): behaviour.rs: `each_part_counts` (`placement`,
 //! `run_start`, `migrate`), `each_event_counts` (`wakeup`, `forked`, `task_exit`),
 //! `order_and_signals_do_not_count` (`fact`), `nothing_between_is_nothing` (`change`),

@@ -4,7 +4,8 @@
 //!
 //! What must stay: every expected time is computed in the test from work, speed and the costs that
 //! are on, to the nanosecond; a new cost of the model is added to the sum, never allowed as a
-//! tolerance.
+//! tolerance. Free: work, speeds and costs of a test, if its sum is worked out anew; how helpers
+//! are built.
 //! Tests by part (in crates/engine/src): machine.rs:
 //! `run_time_is_work_over_speed_at_each_operating_point` (`new`), `costs_add_up` (`Costs`);
 //! mechanics/report.rs: `run_time_is_work_over_speed_at_each_operating_point` (`finish_stretches`,

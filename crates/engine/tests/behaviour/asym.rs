@@ -2,7 +2,7 @@
 //! leaves out, what an observer of wake-up cases is told, and when a task counts as big.
 //!
 //! What must stay: thresholds (345 of 430, 370 of 462) and times to be big are the page's; an
-//! observer must change no event.
+//! observer must change no event. Free: names of tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/queues.rs: `misfit_on_top_of_the_series`
 //! (`pushed`); policy/src/explain/wakeup_case.c: `a_task_becomes_big_in_time`,
 //! `watching_changes_nothing`; the platform files: `capacities_of_the_boards`.

@@ -3,7 +3,8 @@
 //!
 //! What must stay: bounds are worked out from ticks and intervals in the test: a bound is never
 //! widened to make a run pass. The policy is `linux-4.17`, the rules themselves are tested in
-//! crates/policy-sys/tests/all/balance.rs.
+//! crates/policy-sys/tests/all/balance.rs. Free: names of tasks, how helpers are built, and a bound
+//! that is worked out more closely.
 //! Tests by part (in crates/engine/src): kernel/model/tick.rs:
 //! `four_hogs_on_four_cpus_each_get_one` (`busy_tick`), `the_second_hog_moves_to_an_idle_cpu`
 //! (`kick_nohz`); kernel/model/queues.rs: `the_second_hog_moves_to_an_idle_cpu` (`offered`);

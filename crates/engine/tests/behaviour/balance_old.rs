@@ -4,7 +4,7 @@
 //! rest of the policy is that of `linux-4.17`.
 //!
 //! What must stay: bounds follow from weights and room, by hand; only the balancing form differs
-//! between runs.
+//! between runs. Free: numbers of hogs, if their shares are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/balance.rs: `pinned_tasks_stay` (affinity);
 //! kernel/model/balance.rs with policy/src/balance/busiest_3_12.c: all others.
 //! Helpers, and who fails with them: `in_form` (all tests).

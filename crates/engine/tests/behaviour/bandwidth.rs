@@ -3,7 +3,7 @@
 //! more. Under the forms to 6.17 (the group leaves its queue) and from 6.18 on (its tasks do).
 //!
 //! What must stay: times are the page's worked numbers, with costs off; both forms (to 6.17, from
-//! 6.18 on) must give them.
+//! 6.18 on) must give them. Free: names of groups and tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/event.rs: `a_task_without_end_gets_its_quota`
 //! (`GroupPeriod`); kernel/model/report.rs: `a_task_without_end_gets_its_quota` (`groups`);
 //! kernel/model/bandwidth.rs: `a_request_beyond_the_quota_waits_for_the_next_period` (timers),

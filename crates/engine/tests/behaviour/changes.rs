@@ -2,7 +2,7 @@
 //! Rules: docs/guide/model.md, "Above the fair tasks" and "Task groups"; docs/rules/queues.md#cfs.
 //!
 //! What must stay: a change counts from its phase on, not before; shares are arithmetic of the
-//! weights.
+//! weights. Free: work and times of a phase, if the shares are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/class_change.rs:
 //! `a_policy_holds_from_its_phase_on` (`class_join_changed`); mechanics/script/progress.rs:
 //! `a_policy_holds_from_its_phase_on` (`changes`); kernel/model/interface.rs:

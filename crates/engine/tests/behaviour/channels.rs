@@ -3,7 +3,7 @@
 //! docs/rules/short-wakes.md#race-model.
 //!
 //! What must stay: who waits first is woken first; a round trip is the sum of its parts, each cost
-//! named in the test.
+//! named in the test. Free: names of channels, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/script/sync/mod.rs:
 //! `waiters_are_served_in_their_order` (`wait_for`, `release`), `waiting_for_a_sleeper_is_none`
 //! (`waiting`), `a_ping_pong_costs_what_its_parts_cost` (`pay_wakeup`);

@@ -2,7 +2,8 @@
 //! figures are arithmetic of what docs/guide/model.md says of these classes.
 //!
 //! What must stay: all three eras of `eras` must pass; a tick is 4 ms and belongs to the bounds.
-//! The core's part is tested in crates/policy-sys/tests/all/classes.rs.
+//! The core's part is tested in crates/policy-sys/tests/all/classes.rs. Free: names of tasks, and
+//! work and times if the bounds are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/task.rs:
 //! `priorities_displace_fair_tasks_and_each_other` (`realtime`), `wake_here` (`of_script`);
 //! kernel/model/classes.rs: `turns_among_equals` (slices), `rt_tasks_leave_50_ms_a_second`

@@ -1,7 +1,7 @@
 //! Clocks that hardware chooses or bounds (docs/decisions/059).
 //!
 //! What must stay: bounds and clocks are the platform files' words; the test names the file and
-//! key.
+//! key. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/clocks.rs: `awake_cores_bound_each_others_clock`
 //! (`grants`), `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`);
 //! mechanics/turbo.rs: `awake_cores_bound_each_others_clock` (`note`, `group`, `count_awake`),

@@ -5,7 +5,8 @@
 //! Rules: docs/rules/workloads.md; docs/decisions/025.
 //!
 //! What must stay: the sums are of the arguments given in the test; nothing is drawn but orders.
-//! The models are crates/workload/src/models.
+//! The models are crates/workload/src/models. Free: arguments of a model, if its sum is worked out
+//! anew.
 //! Tests by part (in crates/engine/src): the models of crates/workload/src/models, each by the test
 //! of its name.
 //! Helpers, and who fails with them: `alone` (all tests); `counted` (most tests); `ends_at`

@@ -2,7 +2,7 @@
 //! who lets them begin (docs/rules/rt-app.md#rt-app-task: the start barrier; docs/decisions/005).
 //!
 //! What must stay: order, times (40 us a fork) and who wakes whom are what the page and the
-//! decision say.
+//! decision say. Free: names of tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/mod.rs: `threads_are_made_one_after_the_other`
 //! (`new`); mechanics/threads.rs: `threads_are_made_one_after_the_other` (`parent`,
 //! `first_thread`), `the_parent_is_placed` (`shell`); mechanics/script/start.rs:

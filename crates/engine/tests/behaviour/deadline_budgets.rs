@@ -3,7 +3,7 @@
 //!
 //! What must stay: lengths are worked from the page's rule, with the loss of rounding named; the
 //! published case keeps its figures. The arithmetic itself is tested in
-//! crates/policy-sys/tests/all/classes.rs.
+//! crates/policy-sys/tests/all/classes.rs. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/class_state.rs (`budget_left_ns`) and
 //! classes.rs (`charge_budget`): all but `which_eras_scale`, which is of the policies' parameters.
 //! Helpers, and who fails with them: `little`, `stretch_ns`

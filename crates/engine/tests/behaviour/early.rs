@@ -4,7 +4,7 @@
 //!
 //! What must stay: what those kernels did not do is tested as well (no move of a running task): a
 //! later rule must not leak into an early era. The core's part is
-//! crates/policy-sys/tests/all/early_eras.rs.
+//! crates/policy-sys/tests/all/early_eras.rs. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): the policy core's early forms in a run
 //! (policy/src/balance/busiest_3_12.c, policy/src/topology/domains_3_9.c): all tests.
 //! Helpers, and who fails with them: `checked` (all tests); `released`

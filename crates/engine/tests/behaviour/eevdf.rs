@@ -3,7 +3,8 @@
 //! of 1 us.
 //!
 //! What must stay: shares are exact but for a slice and a tick; slices are those of the page. The
-//! queue itself is crates/kernel-queues/src/eevdf.
+//! queue itself is crates/kernel-queues/src/eevdf. Free: lengths of runs, names of tasks, and how
+//! helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/home/mod.rs:
 //! `a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`), `who_yields_lets_the_other_run`
 //! (`yield_task`), `a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`);

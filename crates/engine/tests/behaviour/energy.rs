@@ -4,7 +4,8 @@
 //!
 //! What must stay: which CPU is right follows from the page's statements, not from a run;
 //! capacities are HiKey960's. The rule itself is tested in
-//! crates/policy-sys/tests/all/energy_vectors.rs and energy_7_3.rs.
+//! crates/policy-sys/tests/all/energy_vectors.rs and energy_7_3.rs. Free: lengths of runs, names of
+//! tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/told.rs:
 //! `the_flag_follows_an_always_running_task` (`tell_overutilized`); kernel/model/interface.rs:
 //! `a_new_table_moves_the_work` (`energy_model`); mechanics/hardware.rs:

@@ -2,7 +2,7 @@
 //! Page: docs/guide/reasons.md; docs/decisions/034.
 //!
 //! What must stay: an explanation repeats the run's decision with the same state, and a run that is
-//! asked is the same as one that is not.
+//! asked is the same as one that is not. Free: the workload of `case`, and how helpers are built.
 //! Tests by part (in crates/engine/src): both.rs: `it_is_the_decision_of_the_run` (`situation`,
 //! `is_done`); observe.rs: `it_is_the_decision_of_the_run` (`Situation`, `Placement`); sim.rs:
 //! `by_number_time_and_cpu` (`is_done`); explain/mod.rs: `by_number_time_and_cpu` (which decision

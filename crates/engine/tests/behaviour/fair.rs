@@ -2,7 +2,8 @@
 //! are exact.
 //!
 //! What must stay: shares are weights' arithmetic, to a slice and a tick; constants are the page's.
-//! The queue itself is crates/kernel-queues/src/cfs.
+//! The queue itself is crates/kernel-queues/src/cfs. Free: lengths of runs, names of tasks, and how
+//! helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/task.rs:
 //! `nice_0_and_nice_5_share_1024_to_335` (`core_task`); kernel/model/home/any.rs:
 //! `three_hogs_share_equally` (`Kernel`); kernel/model/home/mod.rs:

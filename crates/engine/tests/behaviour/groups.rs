@@ -2,7 +2,8 @@
 //! refusals. Costs are off: shares are exact. Under CFS and EEVDF; one of each form.
 //!
 //! What must stay: shares are exact with costs off, under both queue forms of `policies`; the run's
-//! own check of the books at its end must stay on.
+//! own check of the books at its end must stay on. Free: names of groups and tasks, lengths of
+//! runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/task.rs:
 //! `groups_share_by_shares_not_by_tasks` (`task_states`); kernel/model/groups.rs:
 //! `groups_share_by_shares_not_by_tasks` (shares), `shares_follow_the_load_over_cpus` (weights);

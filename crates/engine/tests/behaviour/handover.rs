@@ -3,7 +3,7 @@
 //! these back, and 12 lines of its run queue, which went to the waker and return: 24.
 //!
 //! What must stay: numbers of lines (10, 12, 24) are the decision's, times those of the levels in
-//! the test.
+//! the test. Free: the machine's times, if the sums are worked out anew.
 //! Tests by part (in crates/engine/src): nearness.rs:
 //! `a_round_trip_moves_lines_by_the_closest_level` (`level`, `line_ns`),
 //! `a_move_refills_from_the_closest_level` (`part_within_cache`);

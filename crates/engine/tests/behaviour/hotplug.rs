@@ -2,7 +2,8 @@
 //! lost.
 //!
 //! What must stay: no task is lost, whatever leaves and comes: random schedules are drawn from the
-//! seed alone, and the checker looks at every run.
+//! seed alone, and the checker looks at every run. Free: numbers of seeds, times of a schedule, and
+//! how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/hotplug.rs:
 //! `what_is_left_is_done_by_who_is_left` (`timer_cpu`), `who_is_away_sleeps_deep_and_keeps_still`
 //! (`set_online`); kernel/model/hotplug.rs: `what_is_left_is_done_by_who_is_left` (tasks),

@@ -3,7 +3,7 @@
 //! docs/rules/live-queue.md#vq-timer.
 //!
 //! What must stay: latencies are those of the boards' device trees (named in the test); bounds are
-//! in ticks.
+//! in ticks. Free: names of tasks, lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/run.rs: `exit_latency_shows_in_wake_latency`
 //! (`wake_latency_ns`); mechanics/cpu.rs: `only_the_last_pays_for_the_cluster` (`ClusterState`),
 //! `no_driver_does_not_poll` (`idle`); kernel/model/cpu.rs:

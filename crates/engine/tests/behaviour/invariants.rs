@@ -4,7 +4,8 @@
 //!
 //! What must stay: a run that breaks a rule is never taken out; draws keep their order, since a
 //! seed names a run. `random_*`, `boards` and `with_classes` are used by random.rs, storm.rs,
-//! hotplug.rs and sched_ext/storms.rs, too.
+//! hotplug.rs and sched_ext/storms.rs, too. Free: numbers of seeds, and new kinds of draws at the
+//! end of those that are there.
 //! Tests by part (in crates/engine/src): ids.rs: `random_runs_obey_the_rules_1` (`PerCpu`,
 //! `PerTask`); kernel/model/cpu.rs: `random_runs_obey_the_rules_1` (`Cpu`, `Message`);
 //! kernel/model/interface.rs: `random_runs_with_all_classes_obey_the_rules` (`boot`, `start`,

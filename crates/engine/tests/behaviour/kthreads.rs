@@ -3,7 +3,7 @@
 //! Rule: docs/guide/model.md, "Kernel threads"; docs/rules/capacity.md#work-in-progress.
 //!
 //! What must stay: such a thread takes its time from whoever runs; observers see none of it but its
-//! kernel work.
+//! kernel work. Free: lengths of work and periods, if the expected times follow.
 //! Tests by part (in crates/engine/src): crates/platform/src/housekeeping.rs:
 //! `a_governors_thread_runs_for_each_change` (`governor_ns`); kernel/model/kthreads.rs:
 //! `a_governors_thread_displaces_fair_tasks` (class); mechanics/threads.rs:

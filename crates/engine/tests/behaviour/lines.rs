@@ -3,7 +3,7 @@
 //! docs/decisions/053). Costs are off but for the line: times are exact.
 //!
 //! What must stay: each wait is counted once, in the time of who waits; times are exact, since all
-//! other costs are off.
+//! other costs are off. Free: work and times of the tasks, if the waits are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/report.rs:
 //! `a_waker_waits_as_its_own_run_time` (`line_wait_ns`); mechanics/work.rs:
 //! `a_waker_waits_as_its_own_run_time` (`hold`); kernel/model/tick.rs:

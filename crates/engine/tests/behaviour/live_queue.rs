@@ -2,7 +2,8 @@
 //! slices, preemption, what may be pulled, who balances. Costs are off where shares are exact.
 //!
 //! What must stay: slices are 3 ms and end at ticks or timers as the page says; the queue itself is
-//! crates/policy-sys/tests/all/queue.rs.
+//! crates/policy-sys/tests/all/queue.rs. Free: lengths of runs, names of tasks, and how helpers are
+//! built.
 //! Tests by part (in crates/engine/src): kernel/model/home/any.rs: `two_hogs_alternate_by_slices`
 //! (`Live`), `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`has_idle_timer`);
 //! kernel/model/home/live_queue.rs: `two_hogs_alternate_by_slices` (`refill`);

@@ -3,7 +3,7 @@
 //! docs/guide/rt-app.md, "Logs".
 //!
 //! What must stay: samples are exact to the nanosecond: what a series leaves out is said in its
-//! script.
+//! script. Free: work and times of a script, if the samples are worked out anew.
 //! Tests by part (in crates/engine/src): crates/workload/src/script/measure.rs: `samples_are_exact`
 //! (series and statistics of a run); crates/workload/src/script/event.rs:
 //! `one_signal_has_one_stamp` (`Since`), `a_timer_with_overruns_leaves_out_what_it_missed`

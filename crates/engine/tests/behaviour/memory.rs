@@ -4,7 +4,8 @@
 //! its caches: waits then take what the script says.
 //!
 //! What must stay: distances and sizes are of the machine made here; the run without caches is the
-//! base of each difference.
+//! base of each difference. Free: sizes and times of the machine, if the differences are worked out
+//! anew.
 //! Tests by part (in crates/engine/src): nearness.rs: `sets_compete_for_their_cache` (`Cache`);
 //! mechanics/memory.rs: `sets_compete_for_their_cache` (room), `a_set_follows_its_task` (a move);
 //! mechanics/memory.rs: `a_shared_set_comes_from_its_users`.

@@ -3,7 +3,7 @@
 //! way out of WFI. The semantics are those of `workloads`; all numbers are worked out by hand.
 //!
 //! What must stay: numbers are worked out by hand from the model's definition; the models are
-//! crates/workload/src/models.
+//! crates/workload/src/models. Free: arguments of a model, if its figure is worked out anew.
 //! Tests by part (in crates/engine/src): crates/workload/src/models/messaging.rs:
 //! `messaging_on_more_cpus_is_the_same_work` (a run); crates/workload/src/models/sysbench.rs:
 //! `sysbench_cpu_counts_every_event_that_began_in_time` (a run);

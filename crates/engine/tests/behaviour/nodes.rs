@@ -3,7 +3,7 @@
 //! docs/rules/balancing.md#nohz; docs/guide/model.md, "Threads of a core").
 //!
 //! What must stay: 1178 of 1024 for a core of two threads is the platforms' word; who is where at
-//! the end follows from the pages.
+//! the end follows from the pages. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): machine.rs: `threads_share_a_core` (`Smt`),
 //! `nodes_of_an_epyc` (`core_facts`); mechanics/cpu.rs: `a_thread_speeds_up_when_its_sibling_stops`
 //! (`executes`); mechanics/work.rs: `a_thread_speeds_up_when_its_sibling_stops` (`share_core`,

@@ -2,7 +2,7 @@
 //! rule.
 //!
 //! What must stay: sample times are whole ticks; thresholds are the page's. The rule itself is
-//! crates/policy-sys/tests/all/ondemand.rs.
+//! crates/policy-sys/tests/all/ondemand.rs. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/ondemand.rs:
 //! `who_samples_depends_on_the_policies` (which CPU), `an_idle_cpu_does_not_wake_for_it` (idle),
 //! `at_the_top_samples_are_rarer` (when); mechanics/cpu.rs: `light_load_goes_down_step_by_step`

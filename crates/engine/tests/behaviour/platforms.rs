@@ -2,7 +2,8 @@
 //! docs/rules/domains.md#numa-nodes).
 //!
 //! What must stay: `expected` derives the domains from the platform file by the pages' rules and
-//! calls nothing of the core; a new built-in machine is tested by itself.
+//! calls nothing of the core; a new built-in machine is tested by itself. Free: how `expected`
+//! derives the domains.
 //! Tests by part (in crates/engine/src): machine.rs: `domains_of_every_machine` (`core_facts`,
 //! `numa_levels`), `machines_that_differ` (`core_facts`); domains.rs:
 //! `machines_with_overlapping_nodes_run` (overlapping groups).

@@ -2,7 +2,8 @@
 //! (acceptance), P12 to P18.
 //!
 //! What must stay: numbers of cores and sockets are those of the acceptance list; the rule itself
-//! is crates/policy-sys/tests/all/power_policy.rs.
+//! is crates/policy-sys/tests/all/power_policy.rs. Free: lengths of runs, names of tasks, and how
+//! helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/interface.rs:
 //! `a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`); kernel/model/mod.rs:
 //! `a_change_in_mid_run_moves_tasks_in_time` (`policies`); policy_change.rs:

@@ -2,7 +2,7 @@
 //! Rule: docs/guide/workloads.md, "A script of programs".
 //!
 //! What must stay: an end is told to all that wait for it; a thread's times count from its own
-//! start.
+//! start. Free: work of the programs, if the times are worked out anew.
 //! Tests by part (in crates/engine/src): mechanics/script/start.rs (`fork_thread`, `tell_parent`):
 //! both tests.
 //! Helpers, and who fails with them: `child`, `two_of`, `between_ends_us`, `no_costs` (all tests).

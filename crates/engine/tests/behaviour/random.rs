@@ -8,6 +8,7 @@
 //!
 //! What must stay: each seed is a run of its own, drawn from the seed alone; what `check` refuses
 //! is drawn again, nothing else is. Add a new feature to what is drawn; leave no failing run out.
+//! Free: the number of runs, and what more is drawn.
 //! Tests by part (in crates/engine/src): the whole engine and core:
 //! `random_runs_on_all_machines_obey_the_rules`. `drawn` makes a run of `random_policy`,
 //! `random_load` and `happenings`, `said` shows it; a fault of theirs is one of the only test.

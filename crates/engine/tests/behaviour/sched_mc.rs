@@ -2,7 +2,8 @@
 //! docs/rules/sched-mc.md#mc-acceptance on a dual and a quad Cortex-A9.
 //!
 //! What must stay: the acceptance list's numbers; clocks are held by limits. The rule itself is
-//! crates/policy-sys/tests/all/sched_mc.rs and sched_mc_later.rs.
+//! crates/policy-sys/tests/all/sched_mc.rs and sched_mc_later.rs. Free: lengths of runs, names of
+//! tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): machine.rs: `a_slow_core_holds_four` (`sched_mc`);
 //! kernel/model/tick.rs (`kick_nohz`): `no_useless_kicks`; hardware.rs: `interrupts_follow`
 //! (`movable`); kernel/model/interface.rs: `interrupts_follow` (`irq_cpu`); policy/src/packing in a

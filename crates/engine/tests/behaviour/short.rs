@@ -2,7 +2,8 @@
 //! cache of 8 CPUs, no SMT.
 //!
 //! What must stay: the scenarios are the page's, with its bounds; the rule itself is
-//! crates/policy-sys/tests/all/short_wake.rs.
+//! crates/policy-sys/tests/all/short_wake.rs. Free: how figures are read off a run, and how helpers
+//! are built.
 //! Tests by part: `eight_short_pairs_stay_together`, `two_pairs_leave_the_gate_closed`,
 //! `long_pairs_are_left_alone`, `without_a_delay_nothing_is_gained`
 //! (policy/src/placement/short_wake.c in a run).

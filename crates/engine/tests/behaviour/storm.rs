@@ -2,7 +2,8 @@
 //! The rules are common/checker.rs; every step of crates/workload/src/script.rs is drawn.
 //!
 //! What must stay: a seed names a run: draws keep their order, and a new step is added to `step`.
-//! `storm` and `comings_and_goings` are used by random.rs and sched_ext/storms.rs, too.
+//! `storm` and `comings_and_goings` are used by random.rs and sched_ext/storms.rs, too. Free:
+//! numbers of seeds, and how often a step is drawn.
 //! Tests by part (in crates/engine/src): kernel/model/class_change.rs:
 //! `random_steps_obey_the_rules` (`forget_throttled`); mechanics/script/mod.rs:
 //! `random_steps_obey_the_rules` (all steps together); crates/workload/src/script.rs:

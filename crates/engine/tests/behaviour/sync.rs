@@ -3,7 +3,7 @@
 //! Rules: docs/guide/model.md, "Waiting for each other"; docs/decisions/023.
 //!
 //! What must stay: order of wake-ups and times are exact; a deadlock is named by what is waited
-//! for.
+//! for. Free: names of what is shared, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/script/sync/channel.rs:
 //! `the_first_giver_wakes_or_all` (`let_givers_go_on`); mechanics/script/sync/mutex.rs:
 //! `a_plain_mutex_can_be_barged_in_on` (`lock`, `lock_again`),

@@ -2,7 +2,8 @@
 //! cool. Expected temperatures: T_air + P R (1 - exp(-t / RC)) with R 11.111 K/W and RC 10 s.
 //!
 //! What must stay: temperatures follow the formula above within what a test allows; the governor is
-//! tested look by look in crates/policy-sys/tests/all/thermal.rs.
+//! tested look by look in crates/policy-sys/tests/all/thermal.rs. Free: lengths of runs, and how
+//! helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/power.rs:
 //! `eight_busy_loops_are_too_much_for_the_a73` (`Drawn`, `power`);
 //! crates/platform/src/read/thermal.rs: `eight_busy_loops_are_too_much_for_the_a73` (`zone`);

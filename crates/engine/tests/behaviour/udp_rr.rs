@@ -10,7 +10,8 @@
 //! What must stay: measured figures are the commit's and are never changed; the one calibrated cell
 //! stays the only one. A bound is a factor of 2. `rate` runs one cell, `within_a_factor_of_2`
 //! compares it; the tests are its cells. `options` are those of the studies. The model of the line
-//! is crates/engine/src/kernel/model/lines.rs: a wrong cost there moves all cells.
+//! is crates/engine/src/kernel/model/lines.rs: a wrong cost there moves all cells. Free: how a cell
+//! is run and how long.
 
 use crate::common::*;
 use wakeplace_engine::Options;

@@ -2,7 +2,8 @@
 //! (docs/rules/wake-ups.md#try-to-wake-up, docs/rules/wake-ups.md#race-window;
 //! docs/rules/short-wakes.md#race-model).
 //!
-//! What must stay: each part of a wake-up takes its time once; costs are named in the tests.
+//! What must stay: each part of a wake-up takes its time once; costs are named in the tests. Free:
+//! work and times of the tasks, if the sums are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/report.rs:
 //! `without_a_delay_no_idle_cpu_is_chosen_twice` (`double_placements`), `a_lock_is_taken_in_turn`
 //! (`lock_wait_ns`); kernel/model/wake_latency.rs: `without_a_delay_no_idle_cpu_is_chosen_twice`

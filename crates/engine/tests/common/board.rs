@@ -3,8 +3,8 @@
 //!
 //! What must stay: `symmetric` is the base of most tests (one cache, one operating point, WFI only,
 //! HZ 250): change a field in the test, not here. `platform` writes the text (`text`,
-//! `frequency_domain`, `idle_states`) and reads it as any file. Callers: all files of
-//! tests/behaviour; it has no test of its own.
+//! `frequency_domain`, `idle_states`) and reads it as any file. Free: how the text is written, and
+//! new fields with a default. Callers: all files of tests/behaviour; it has no test of its own.
 
 use std::fmt::Write as _;
 use wakeplace_platform::Platform;

@@ -2,7 +2,8 @@
 //!
 //! What must stay: nothing is booted or fetched: the cache does not exist. `said`, `run_in`,
 //! `assert_refused` and `part` are used by all files of this folder; a fault of theirs fails there.
-//! `repository`, `stderr` and `assert_code` are theirs.
+//! `repository`, `stderr` and `assert_code` are theirs. Free: how the program is run, and new
+//! helpers.
 
 mod programs;
 mod published;

@@ -1,7 +1,8 @@
 //! Real programs: what is refused before anything is booted, and what is said of recorded runs.
 //! Page: docs/results/fidelity.md; docs/rules/workloads.md#messaging.
 //!
-//! What must stay: recorded figures are never edited; the page says what the program says.
+//! What must stay: recorded figures are never edited; the page says what the program says. Free:
+//! which options are refused, and how the page is read.
 //! Tests by part (in crates/fidelity/src): programs.rs, programs/structure.rs and programs/page.rs
 //! by the program: all others.
 //! Helpers, and who fails with them: `object`

@@ -2,7 +2,8 @@
 //! the capture they come from.
 //! Page: docs/results/fidelity.md; the captures: crates/fidelity/data/captured/README.md.
 //!
-//! What must stay: recorded figures are those of the capture and are never edited.
+//! What must stay: recorded figures are those of the capture and are never edited. Free: how logs
+//! and pages are read.
 //! Tests by part (in crates/fidelity/src): placement/recorded.rs, recorded/page.rs and
 //! recorded/traced.rs by the program: all others.
 //! Helpers, and who fails with them: `column`, `after` (`the_recorded_figures_are_the_captures`).

@@ -2,7 +2,7 @@
 //! (docs/results/truth.md). Without archive and cache nothing of it is tried, which is said.
 //!
 //! What must stay: bounds are the page's; the 18 recorded runs are facts. A bound is never widened
-//! for one run.
+//! for one run. Free: how the object is read.
 //! Tests by part (in crates/fidelity/src): crates/engine/src/kernel/tree/entries.rs:
 //! `recorded_runs_happen_again_in_the_same_source` (`enter`, `follow`, `switch`);
 //! crates/engine/src/kernel/tree/interface.rs: `recorded_runs_happen_again_in_the_same_source`

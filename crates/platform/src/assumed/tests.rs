@@ -2,7 +2,7 @@
 //! everywhere, and how").
 //!
 //! What must stay: one figure changes and nothing else does; every built-in platform stays valid
-//! with any factor.
+//! with any factor. Free: which platforms and figures are taken.
 //! Tests by part (in crates/platform/src): assumed.rs:
 //! `an_assumed_table_is_its_figures_and_published_ones_are_none` (`assumed_costs`, `fields`,
 //! `cost`), `one_figure_changes_and_nothing_else` (`with_assumed`, `Factor::of`),

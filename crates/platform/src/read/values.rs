@@ -4,11 +4,11 @@
 //! Called by all readers of tables.
 //!
 //! What must stay: a wider limit is free, a narrower one refuses files that were valid; limits of
-//! what the policy core counts with are the core's (`EM_MAX_POWER`). Tests by part: `capacity`,
-//! `tick` (`between`), `costs_are_at_most_a_millisecond` (`cost_ns`),
-//! `idle_states_run_from_shallow_to_deep` (`us_as_ns`), `power_of_operating_points` (`PowerKeys`,
-//! `unit_name`), `power_of_idle_states` (`cluster` of an idle state). `at`, `value`, `key` and both
-//! `cpu`: all.
+//! what the policy core counts with are the core's (`EM_MAX_POWER`). Free: words of messages that
+//! bad_files.rs does not have. Tests by part: `capacity`, `tick` (`between`),
+//! `costs_are_at_most_a_millisecond` (`cost_ns`), `idle_states_run_from_shallow_to_deep`
+//! (`us_as_ns`), `power_of_operating_points` (`PowerKeys`, `unit_name`), `power_of_idle_states`
+//! (`cluster` of an idle state). `at`, `value`, `key` and both `cpu`: all.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 

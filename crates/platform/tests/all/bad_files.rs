@@ -2,7 +2,7 @@
 //! Page: docs/guide/platforms.md, "What the words mean".
 //!
 //! What must stay: a rule of the format has a test that breaks it, with message, line and column
-//! (`§` marks the place); a new rule is added here.
+//! (`§` marks the place); a new rule is added here. Free: how a text is changed and compared.
 //! Tests by part (in crates/platform/src): error.rs: `place_is_line_and_column` (the whole
 //! message), `keys_and_words` (`from_toml`); read/provenance.rs:
 //! `every_table_needs_a_source_and_a_standing` (an empty source); read/machine.rs: `names`

@@ -2,7 +2,7 @@
 //! Pages: docs/guide/platforms.md; the sources that each file of platforms/ names.
 //!
 //! What must stay: figures are those of the sources, never of a run; a new machine is a row of the
-//! page.
+//! page. Free: how figures are looked up.
 //! Tests by part (in crates/platform/src): crates/platform/build.rs:
 //! `every_builtin_loads_under_its_own_name` (`main`, `table`), `other_names_are_in_order` (each
 //! file is there once); builtin.rs: `every_builtin_loads_under_its_own_name` (`builtin_names`,

@@ -1,7 +1,8 @@
 //! What hardware does with clocks of its own accord (docs/decisions/059): what is read, and each
 //! rule broken once.
 //!
-//! What must stay: each rule is broken once, with its place.
+//! What must stay: each rule is broken once, with its place. Free: figures of the tables, if the
+//! messages follow.
 //! Tests by part (in crates/platform/src): read/clocks.rs: `what_is_read` (`cpufreq`, `turbo`,
 //! `power_limit`), `rules_of_the_driver` (`cpufreq`), `rules_of_bins` (`read_bins`, `mark`,
 //! `nominal`), `rules_of_limits` (`power_limit`); read/em_costs.rs: `rules_of_bins` (`release`).

@@ -1,7 +1,8 @@
 //! Measured powers: tables in Wattson's form in a platform file, and what is refused.
 //! Page: docs/guide/platforms.md, "Measured power".
 //!
-//! What must stay: measured figures are the source's; they change only with it.
+//! What must stay: measured figures are the source's; they change only with it. Free: figures of
+//! the made tables, if the powers are worked out anew.
 //! Tests by part (in crates/platform/src): measured.rs: `figures_are_by_both_clocks`,
 //! `gs101_draws_what_was_measured` (`at`), `heat_and_limits_need_powers_by_the_own_clock`
 //! (`is_shared`); read/measured.rs: `figures_are_by_both_clocks` (`measured`, `states`, `nearest`),

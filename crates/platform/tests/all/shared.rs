@@ -2,7 +2,7 @@
 //! Pages: docs/guide/platforms.md, "What the words mean"; docs/rules/energy-aware.md#em-tables.
 //!
 //! What must stay: each rule is broken once, with message and place; a new key of these tables is
-//! added here.
+//! added here. Free: figures of the tables, if the messages follow.
 //! Tests by part (in crates/platform/src): read/shared.rs: `what_is_read` (all three tables),
 //! `distances_that_are_none` (`distances`, `reclaim_distance`), `nodes_need_their_figures` (`numa`,
 //! `node_count`), `threads_need_what_they_share` (`smt`, `of_core`),

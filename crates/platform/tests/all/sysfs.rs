@@ -2,7 +2,8 @@
 //! sysfs-devices-system-cpu; the boards are those of the platform files.
 //! Page: docs/guide/import.md, "What is read".
 //!
-//! What must stay: files are in the kernel's own forms; what is odd is refused with its file.
+//! What must stay: files are in the kernel's own forms; what is odd is refused with its file. Free:
+//! numbers of CPUs and sizes of caches, if the levels are worked out anew.
 //! Tests by part (in crates/platform/src): sysfs/capacity.rs: `a_board_of_two_clusters`
 //! (`cpu_capacity`), `offline_cpus_have_a_place_of_their_own` (`share`),
 //! `capacity_from_the_firmware` (`read`, `per_cpu`), `rankings_are_no_capacities` (`ranks_only`,

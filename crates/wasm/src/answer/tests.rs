@@ -1,6 +1,7 @@
 //! Answers of the playground (docs/guide/playground.md).
 //!
-//! What must stay: answers are the program's own, in its words; names are the program's.
+//! What must stay: answers are the program's own, in its words; names are the program's. Free:
+//! names and sizes of the questions.
 //! Tests by part (in crates/wasm/src): answer.rs:
 //! `a_comparison_comes_with_its_page_and_its_command` (`run`, `shown`), `a_decision_is_explained`
 //! (`explain`), `a_file_takes_the_place_of_its_name` (`filled`, `keep`),

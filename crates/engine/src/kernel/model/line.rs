@@ -2,8 +2,8 @@
 //! it, and until when it is on its way to somebody.
 //!
 //! What must stay: all times are ns, and requests are served in the order in which they are made,
-//! each from the time at which the line is free. Up to 1024 CPUs fit a set. Tests by part:
-//! `a_miss_takes_a_transfer_and_a_hit_nothing` (`request`),
+//! each from the time at which the line is free. Up to 1024 CPUs fit a set. Free: how a set of CPUs
+//! is kept. Tests by part: `a_miss_takes_a_transfer_and_a_hit_nothing` (`request`),
 //! `requests_are_served_one_after_the_other` and `readers_wait_less_for_each_other` (who waits),
 //! `an_awaited_line_is_fetched_again_to_be_read` (`access`),
 //! lines.rs::`a_waker_waits_as_its_own_run_time` (what a run makes of it),

@@ -2,7 +2,7 @@
 //! Rule: docs/rules/README.md#event-order.
 //!
 //! What must stay: order is time, class, sequence, whatever holds the events; the last test
-//! compares with a look at all.
+//! compares with a look at all. Free: times and CPUs in the tests, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/clock.rs:
 //! `order_is_time_then_class_then_sequence` (`push`, `pop_until`); mechanics/queue.rs:
 //! `order_is_time_then_class_then_sequence` (`class`, `key`), `later_events_stay` (`pop_until`),

@@ -2,7 +2,8 @@
 //! Rule: docs/rules/sched-ext.md#rq-clocks.
 //!
 //! What must stay: what a scheduler may read in which callback, and that its clocks are of now
-//! there. `Kernel::rq_clock` and `Kernel::task` are what is read.
+//! there. `Kernel::rq_clock` and `Kernel::task` are what is read. Free: work and sleep of the
+//! tasks, if the clocks are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/sched_ext (`tell_ext_clocks`):
 //! `clocks_advance_by_the_time_that_a_task_runs`, `ticks_count_as_user_time`.
 //! Helpers, and who fails with them: `stretches` (all tests). `running` and `stopping` of its

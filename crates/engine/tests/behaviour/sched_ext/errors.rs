@@ -2,6 +2,7 @@
 //! (docs/rules/sched-ext.md#errors and docs/rules/sched-ext.md#watchdog).
 //!
 //! What must stay: names of errors and their texts are the kernel's: they are compared as a whole.
+//! Free: how the wrong thing is brought about.
 //! Tests by part (in crates/engine/src): kernel/model/event.rs: `a_forgotten_task_is_found`
 //! (`Watchdog`); crates/sched-ext/src/class/validate.rs and exit.rs: all others.
 //! Helpers, and who fails with them: `global`, `end_of` (most tests); `wrong` (all tests); `error`

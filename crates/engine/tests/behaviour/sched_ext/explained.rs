@@ -2,6 +2,7 @@
 //! Page: docs/guide/schedulers.md; docs/rules/sched-ext.md#idle.
 //!
 //! What must stay: what is told is the record of the run itself, in the order of its callbacks.
+//! Free: the tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): both.rs: `a_direct_dispatch` (`sched_ext`);
 //! explain/sched_ext.rs: `a_direct_dispatch` (steps), `the_number_is_one_of_its_task` (which
 //! wake-up), `a_wait_in_a_queue` (until it runs).

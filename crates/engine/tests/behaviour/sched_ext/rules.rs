@@ -1,7 +1,7 @@
 //! What the kernel does for a scheduler: slices, order, idle CPUs, frequencies, costs.
 //!
 //! What must stay: slices (20 ms), weights (100, 33) and targets (1024) are the page's; the class
-//! itself is crates/sched-ext.
+//! itself is crates/sched-ext. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/home/any.rs: `two_hogs_take_turns_of_a_slice`
 //! (`SchedExt`); kernel/model/home/mod.rs: `a_lone_task_is_kept` (`dispatch`, `keeps`);
 //! kernel/model/home/sched_ext.rs: `a_lone_task_is_kept` (keeps), `a_waking_task_finds_an_idle_cpu`

@@ -2,12 +2,13 @@
 //! calls it in the order that docs/rules/sched-ext.md#tasks says.
 //!
 //! What must stay: whatever it does is allowed by the rules, it loses no task, and its asserts are
-//! the order that the page says. Caller: storms.rs::`a_wild_scheduler_loses_nobody`; each callback
-//! is called by the class. `known` keeps what is known of a task; `allowed`, `queue`, `kick` and
-//! `shuffle` do the random things. `select_cpu`, `enqueue`, `dequeue`, `dispatch`, `tick`,
-//! `yield_task`, `update_idle`, `cpu_release` and `timer` act at random; the others (`runnable`,
-//! `running`, `stopping`, `quiescent`, `init_task`, `exit_task`, `enable`, `disable`,
-//! `set_cpumask`, `set_weight`, `cgroup_move`, `cpu_acquire`) assert their order.
+//! the order that the page says. Free: how often it does what, and new things that the rules allow.
+//! Caller: storms.rs::`a_wild_scheduler_loses_nobody`; each callback is called by the class.
+//! `known` keeps what is known of a task; `allowed`, `queue`, `kick` and `shuffle` do the random
+//! things. `select_cpu`, `enqueue`, `dequeue`, `dispatch`, `tick`, `yield_task`, `update_idle`,
+//! `cpu_release` and `timer` act at random; the others (`runnable`, `running`, `stopping`,
+//! `quiescent`, `init_task`, `exit_task`, `enable`, `disable`, `set_cpumask`, `set_weight`,
+//! `cgroup_move`, `cpu_acquire`) assert their order.
 
 use crate::invariants::Random;
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! Verdicts over several starts (docs/results/fidelity.md, "How it is measured").
 //!
 //! What must stay: limits (points and shares of wake-ups) are the page's; figures are worked in the
-//! tests.
+//! tests. Free: percentages and names of tasks, if verdicts are worked out anew.
 //! Tests by part (in crates/fidelity/src): placement/starts.rs:
 //! `a_task_is_within_up_to_both_limits`, `a_task_is_not_within_beyond_either_limit`
 //! (`repeats_agree`), `a_task_that_never_sleeps_is_judged_by_its_share` (`uncertainty`,

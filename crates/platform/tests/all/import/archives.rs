@@ -3,7 +3,7 @@
 //! Page: docs/guide/import.md, "How a tree is read".
 //!
 //! What must stay: nothing outside of the archive is read; an archive without an end ends in a
-//! message.
+//! message. Free: how archives are made.
 //! Tests by part (in crates/platform/src): import/mod.rs: `a_tree_below_one_folder`,
 //! `a_nul_at_the_end_of_a_file` (`import`); sysfs/tar.rs: `two_machines_and_names_that_lead_out`
 //! (names), `a_packed_archive_that_never_ends` (`MAX_READ_BYTES`), `links_are_left_out` (links);

@@ -1,7 +1,8 @@
 //! Trees and files that are no machine's: one message that names the file, nothing else. Source:
 //! docs/guide/import.md, "Bad trees". The words of messages are free.
 //!
-//! What must stay: one message that names the file; its words are free, its place is not.
+//! What must stay: one message that names the file; its words are free, its place is not. Free: how
+//! trees are damaged.
 //! Tests by part (in crates/platform/src): import/mod.rs: `files_that_are_missing`,
 //! `strange_entries` (`import`), `a_plat_info_of_too_many_cpus` (`plat_info`);
 //! import/devicetree.rs: `damaged_device_trees` (`collect`, `node`); fdt.rs: `damaged_device_trees`

@@ -3,7 +3,7 @@
 //! Page: docs/guide/import.md.
 //!
 //! What must stay: what is expected is from the facts of each tree, by hand; what is assumed is
-//! said in the file that is made.
+//! said in the file that is made. Free: how trees are changed, and new trees.
 //! Tests by part (in crates/platform/src): import/speeds.rs:
 //! `speeds_by_clock_are_said_to_be_assumed` (`by_clock`); import/write.rs:
 //! `hybrids_have_priorities_or_capacities` (`shared`), `phones` (`names`); import/costs.rs:

@@ -2,7 +2,8 @@
 //! Page: docs/guide/import.md, "How a tree is read".
 //!
 //! What must stay: every built-in machine comes back; `tree` writes what the kernel shows
-//! (`of_cpu`, `idle_states`, `clocks`) and reads nothing of the importer.
+//! (`of_cpu`, `idle_states`, `clocks`) and reads nothing of the importer. Free: how the tree is
+//! written.
 //! Tests by part (in crates/platform/src): import/text.rs: `every_platform_comes_back` (`source`);
 //! import/write.rs: `every_platform_comes_back` (`file`, `topology`, `clocks`).
 //! Helpers, and who fails with them: `list`, `with`, `group`, `packs`, `tree`, `of_cpu`,

@@ -2,7 +2,7 @@
 //! Page: docs/guide/import.md, "A device tree without voltages".
 //!
 //! What must stay: powers follow by the formula of the kernel (drivers/opp/of.c), by hand; each
-//! wrong line has its message.
+//! wrong line has its message. Free: clocks and voltages, if the powers are worked out anew.
 //! Tests by part (in crates/platform/src): import/devicetree.rs:
 //! `coefficients_and_voltages_make_power` (`capacities`); import/devicetree/clocks.rs:
 //! `coefficients_and_voltages_make_power` (`with_coefficient`, `clock_key`, `with_voltages`),

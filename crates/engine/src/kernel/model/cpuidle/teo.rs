@@ -4,13 +4,13 @@
 //! count less. If most wake-ups come before a state pays, a shallower one is a better choice.
 //!
 //! What must stay: each form's choices, call by call, as the recordings of 6.1, 6.12 and 7.3 have
-//! them. What is shared by forms is free while all recordings agree. Tests by part:
-//! `teo_and_ladder_choose_as_the_kernels_own` (all forms, each call of `select` and `reflect`),
-//! `interrupts_make_it_shallow_and_timers_deep` (7.3: `count_7_3`, `early_7_3`). The first is also
-//! the test of `decayed`, `measured`, `decay_bins`, `count`, `count_6_12`, `select_6_1`,
-//! `select_by_bins`, `asks_timer`, `stirred_before_tick`, `above`, `mostly_early`, `early_6_12`,
-//! `shallower_not_polling` and `deep_without_tick`. `new` by both; `states` below is the test's
-//! own.
+//! them. What is shared by forms is free while all recordings agree. Free: how sums are made, and
+//! what forms share. Tests by part: `teo_and_ladder_choose_as_the_kernels_own` (all forms, each
+//! call of `select` and `reflect`), `interrupts_make_it_shallow_and_timers_deep` (7.3: `count_7_3`,
+//! `early_7_3`). The first is also the test of `decayed`, `measured`, `decay_bins`, `count`,
+//! `count_6_12`, `select_6_1`, `select_by_bins`, `asks_timer`, `stirred_before_tick`, `above`,
+//! `mostly_early`, `early_6_12`, `shallower_not_polling` and `deep_without_tick`. `new` by both;
+//! `states` below is the test's own.
 //!
 //! Callers: cpuidle/mod.rs (the governor in force).
 //!
