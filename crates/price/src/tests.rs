@@ -4,9 +4,15 @@
 //! What must stay: joules are worked from the platform files; what is missing is said in one
 //! sentence. Free: names of threads and times of the trace, if the joules are worked out anew.
 //! Tests by part (in crates/price/src): lib.rs (`of_command`, `of_job`, `energy_j`) and cost.rs:
-//! all tests.
-//! Helpers, and who fails with them: `request`, `result`, `line`, `switch`, `load` (all tests);
-//! `command` (`an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `a_cpu_is_busy_until_its_first_switch_says_so`, `a_job_is_priced_in_its_window`,
+//! `what_is_missing_is_said`.
+//! Helpers, and who fails with them: `request`, `result`
+//! (`an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `a_cpu_is_busy_until_its_first_switch_says_so` and 2 more); `line`, `switch`
+//! (`a_cpu_is_busy_until_its_first_switch_says_so`, `a_job_is_priced_in_its_window` and 2 more);
+//! `load` (`a_job_is_priced_in_its_window`, `what_is_missing_is_said` and 2 more); `command`
+//! (`an_x86_guest_is_priced_at_the_highest_operating_point`,
 //! `a_cpu_is_busy_until_its_first_switch_says_so`, `what_is_missing_is_said`); `near`
 //! (`an_x86_guest_is_priced_at_the_highest_operating_point`,
 //! `a_cpu_is_busy_until_its_first_switch_says_so`, `a_job_is_priced_in_its_window`); `on_x86`

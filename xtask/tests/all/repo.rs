@@ -10,7 +10,8 @@
 //! (xtask/src/kernel_map.rs); `the_outside_results_are_of_their_rows` (xtask/src/measure/outside);
 //! `every_justified_mutation_can_be_made` (mutants);
 //! `programs_of_others_are_as_they_were_published` (xtask/src/assets.rs).
-//! Helpers, and who fails with them: `repo` (most tests); `none` (all tests).
+//! Helpers, and who fails with them: `repo` (`the_style_holds`, `the_arrows_hold` and 6 more);
+//! `none` (`the_style_holds`, `the_arrows_hold` and 8 more).
 
 use xtask::repo::Repo;
 use xtask::{

@@ -7,9 +7,10 @@
 //! `run_start`, `migrate`), `each_event_counts` (`wakeup`, `forked`, `task_exit`),
 //! `order_and_signals_do_not_count` (`fact`), `nothing_between_is_nothing` (`change`),
 //! `the_end_cuts` (`finish`, `end`); happening.rs: `each_event_counts` (`Happening`).
-//! Helpers, and who fails with them: `fresh`, `hash_of`, `call` (all tests); `placement`, `chosen`
-//! (`each_part_counts`, `order_and_signals_do_not_count`); `ran` (`each_part_counts`,
-//! `nothing_between_is_nothing`, `the_end_cuts`).
+//! Helpers, and who fails with them: `fresh`, `hash_of`, `call` (`each_part_counts`,
+//! `each_event_counts` and 3 more); `placement`, `chosen` (`each_part_counts`,
+//! `order_and_signals_do_not_count`); `ran` (`each_part_counts`, `nothing_between_is_nothing`,
+//! `the_end_cuts`).
 
 use super::BehaviourHash;
 use crate::happen;

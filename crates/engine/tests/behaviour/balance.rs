@@ -12,7 +12,8 @@
 //! (affinity), `a_cpu_that_runs_dry_pulls` (new idle); kernel/model/balance.rs:
 //! `eight_hogs_on_four_cpus_get_half_each`, `a_free_hog_beside_a_pinned_one_moves_soon`,
 //! `the_third_task_leaves_the_big_cpus`.
-//! Helpers, and who fails with them: `at_performance` (all tests); `released`
+//! Helpers, and who fails with them: `at_performance` (`four_hogs_on_four_cpus_each_get_one`,
+//! `eight_hogs_on_four_cpus_get_half_each` and 6 more); `released`
 //! (`the_second_hog_moves_to_an_idle_cpu`, `big_cpus_keep_their_only_tasks`,
 //! `the_third_task_leaves_the_big_cpus`); `first_escape` (`the_second_hog_moves_to_an_idle_cpu`).
 

@@ -6,8 +6,10 @@
 //! What must stay: bounds follow from weights and room, by hand; only the balancing form differs
 //! between runs. Free: numbers of hogs, if their shares are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/balance.rs: `pinned_tasks_stay` (affinity);
-//! kernel/model/balance.rs with policy/src/balance/busiest_3_12.c: all others.
-//! Helpers, and who fails with them: `in_form` (all tests).
+//! kernel/model/balance.rs with policy/src/balance/busiest_3_12.c: `hogs_get_a_cpu_each`,
+//! `twice_as_many_get_half_each`, `weights_are_evened_out`.
+//! Helpers, and who fails with them: `in_form` (`hogs_get_a_cpu_each`,
+//! `twice_as_many_get_half_each` and 2 more).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

@@ -12,8 +12,13 @@
 //! `files_that_a_kernel_lacks_are_refused` (`check_group_files`, `GROUP_FILES`);
 //! kernel/model/bandwidth.rs and groups.rs: `tasks_and_groups_share_at_any_level`,
 //! `an_idle_group_gives_way`.
-//! Helpers, and who fails with them: `policies`, `budget`, `ran` (most tests); `group`, `grouped`
-//! (all tests); `near` (`a_task_without_end_gets_its_quota`,
+//! Helpers, and who fails with them: `policies` (`a_task_without_end_gets_its_quota`,
+//! `a_request_beyond_the_quota_waits_for_the_next_period` and 3 more); `budget`
+//! (`a_task_without_end_gets_its_quota`, `a_request_beyond_the_quota_waits_for_the_next_period` and
+//! 4 more); `ran` (`a_task_without_end_gets_its_quota`,
+//! `a_request_beyond_the_quota_waits_for_the_next_period` and 5 more); `group`, `grouped`
+//! (`a_task_without_end_gets_its_quota`, `a_request_beyond_the_quota_waits_for_the_next_period` and
+//! 6 more); `near` (`a_task_without_end_gets_its_quota`,
 //! `a_request_beyond_the_quota_waits_for_the_next_period`, `cpus_get_slices_of_the_quota`,
 //! `a_burst_lets_a_bursty_task_run_through`).
 

@@ -8,8 +8,9 @@
 //! `a_policy_holds_from_its_phase_on` (`changes`); kernel/model/interface.rs:
 //! `a_group_holds_from_its_phase_on` (`change`); kernel/model/change.rs:
 //! `an_idle_task_has_a_small_share`, `hints_hold_from_their_phase_on`.
-//! Helpers, and who fails with them: `with`, `on_cpu_0` (all tests); `to`
-//! (`a_policy_holds_from_its_phase_on`, `an_idle_task_has_a_small_share`).
+//! Helpers, and who fails with them: `with`, `on_cpu_0` (`a_policy_holds_from_its_phase_on`,
+//! `an_idle_task_has_a_small_share` and 2 more); `to` (`a_policy_holds_from_its_phase_on`,
+//! `an_idle_task_has_a_small_share`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -13,12 +13,16 @@
 //! `units_are_kept_until_somebody_takes_them`; mechanics/script/sync/mod.rs (`is_deadlock`):
 //! `waiting_for_ever_is_an_outcome`; mechanics/script/progress.rs:
 //! `waking_each_other_in_no_time_is_a_zero_time_loop`; kernel/model/wake.rs and wake_latency.rs:
-//! the tests `a_ping_pong_*`.
-//! Helpers, and who fails with them: `post`, `wait`, `task`, `with_channels` (all tests); `run_us`
-//! (most tests); `pairs` (5 tests); `big_board`, `assert_round_trips`
-//! (`a_ping_pong_costs_what_its_parts_cost`, `a_ping_pong_without_costs_is_its_work`,
-//! `a_ping_pong_pays_the_delay_of_each_choice`, `a_ping_pong_fetches_the_lock_there_and_back`);
-//! `order_of_wakeups` (`waiters_are_served_in_their_order`).
+//! `a_ping_pong_costs_what_its_parts_cost`, `a_ping_pong_without_costs_is_its_work`,
+//! `a_ping_pong_pays_the_delay_of_each_choice`, `a_ping_pong_fetches_the_lock_there_and_back`.
+//! Helpers, and who fails with them: `post`, `wait`, `task`, `with_channels`
+//! (`waiters_are_served_in_their_order`, `units_are_kept_until_somebody_takes_them` and 8 more);
+//! `run_us` (`waiters_are_served_in_their_order`, `units_are_kept_until_somebody_takes_them` and 6
+//! more); `pairs` (`nothing_is_counted_within_the_warm_up` and 4 more); `big_board`,
+//! `assert_round_trips` (`a_ping_pong_costs_what_its_parts_cost`,
+//! `a_ping_pong_without_costs_is_its_work`, `a_ping_pong_pays_the_delay_of_each_choice`,
+//! `a_ping_pong_fetches_the_lock_there_and_back`); `order_of_wakeups`
+//! (`waiters_are_served_in_their_order`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

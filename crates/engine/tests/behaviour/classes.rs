@@ -17,10 +17,15 @@
 //! (`takes_io_wait`); kernel/model/classes.rs: `who_yields_goes_behind_its_equals`,
 //! `earliest_deadline_first_meets_all_deadlines`; kernel/model/class_state.rs:
 //! `a_constrained_deadline_task_waits_for_its_period`; check.rs (`check_classes`): `admission`.
-//! Helpers, and who fails with them: `of`, `eras`, `one_cpu` (most tests); `dl` (6 tests);
-//! `checked` (9 tests); `job` (`priorities_displace_fair_tasks_and_each_other`,
-//! `rt_tasks_go_where_tasks_matter_least`, `a_free_cpu_pulls_a_waiting_rt_task`,
-//! `interrupts_of_an_idle_cpu`); `constrained` (`a_constrained_deadline_task_waits_for_its_period`,
+//! Helpers, and who fails with them: `of` (`priorities_displace_fair_tasks_and_each_other`,
+//! `turns_among_equals` and 11 more); `eras` (`priorities_displace_fair_tasks_and_each_other`,
+//! `turns_among_equals` and 9 more); `one_cpu` (`priorities_displace_fair_tasks_and_each_other`,
+//! `turns_among_equals` and 8 more); `dl` (`who_yields_goes_behind_its_equals`,
+//! `a_deadline_task_has_its_bandwidth` and 4 more); `checked`
+//! (`priorities_displace_fair_tasks_and_each_other`, `turns_among_equals` and 7 more); `job`
+//! (`priorities_displace_fair_tasks_and_each_other`, `rt_tasks_go_where_tasks_matter_least`,
+//! `a_free_cpu_pulls_a_waiting_rt_task`, `interrupts_of_an_idle_cpu`); `constrained`
+//! (`a_constrained_deadline_task_waits_for_its_period`,
 //! `a_constrained_deadline_task_keeps_its_deadline`); `with` (`interrupts_take_a_tenth`,
 //! `interrupts_of_an_idle_cpu`, `a_cap_holds_while_it_lasts`,
 //! `devices_and_caps_must_fit_the_machine`).

@@ -11,7 +11,8 @@
 //! `look_at_load`); mechanics/power.rs: `a_package_keeps_to_its_limit` (`Drawn`, `take`);
 //! mechanics/power_limit.rs: `a_package_keeps_to_its_limit` (`new`, `look_at_power`,
 //! `limit_draws`).
-//! Helpers, and who fails with them: `one` (all tests); `khz_at`
+//! Helpers, and who fails with them: `one` (`awake_cores_bound_each_others_clock`,
+//! `a_driver_may_offer_one_clock_for_all_above_the_nominal` and 3 more); `khz_at`
 //! (`awake_cores_bound_each_others_clock`,
 //! `a_driver_may_offer_one_clock_for_all_above_the_nominal`,
 //! `what_counts_as_awake_is_the_platforms_word`,

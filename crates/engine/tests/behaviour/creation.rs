@@ -11,9 +11,11 @@
 //! mechanics/script/start.rs (`start_line`, `wait_at_line`, `let_begin`):
 //! `the_last_one_opens_the_barrier`, `delays_count_from_time_zero`,
 //! `without_a_line_each_begins_at_once`.
-//! Helpers, and who fails with them: `three`, `options` (all tests); `placements` (most tests);
-//! `run` (`threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`,
-//! `the_creator_releases_those_who_are_ready`, `without_a_line_each_begins_at_once`).
+//! Helpers, and who fails with them: `three`, `options` (`delays_count_from_time_zero`,
+//! `the_parent_is_placed` and 5 more); `placements` (`threads_are_made_one_after_the_other`,
+//! `the_last_one_opens_the_barrier` and 4 more); `run` (`threads_are_made_one_after_the_other`,
+//! `the_last_one_opens_the_barrier`, `the_creator_releases_those_who_are_ready`,
+//! `without_a_line_each_begins_at_once`).
 
 use crate::common::*;
 use wakeplace_engine::Options;

@@ -16,10 +16,12 @@
 //! (slices); kernel/model/home/kernel.rs with crates/kernel-queues/src/eevdf:
 //! `two_hogs_alternate_every_3_ms`, `nice_0_and_nice_5_share_1024_to_335`,
 //! `an_idle_policy_hog_gets_3_of_1027`, `as_many_hogs_as_cpus_lose_nothing`, `naps_earn_nothing`.
-//! Helpers, and who fails with them: `on_cpu_0`, `on_cpu_0_of` (most tests); `linux_7_3` (all
-//! tests); `late_hog` (`a_sleeper_cannot_claim_the_time_it_slept`,
-//! `a_short_slice_preempts_at_the_first_wakeup`); `napper`
-//! (`a_delayed_sleeper_wakes_without_a_choice`, `naps_earn_nothing`).
+//! Helpers, and who fails with them: `on_cpu_0` (`two_hogs_alternate_every_3_ms`,
+//! `who_yields_lets_the_other_run` and 7 more); `on_cpu_0_of`
+//! (`a_high_resolution_tick_ends_slices_in_time` and 9 more); `linux_7_3`
+//! (`as_many_hogs_as_cpus_lose_nothing` and 10 more); `late_hog`
+//! (`a_sleeper_cannot_claim_the_time_it_slept`, `a_short_slice_preempts_at_the_first_wakeup`);
+//! `napper` (`a_delayed_sleeper_wakes_without_a_choice`, `naps_earn_nothing`).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

@@ -15,7 +15,8 @@
 //! `affinity_limits_the_energy_rule`, `below_the_tipping_point_nothing_is_balanced`,
 //! `an_artificial_model_places_as_the_one_it_was_made_of`; machine.rs (`perf_domains`):
 //! `a_hybrid_is_energy_aware_from_its_drivers_first_kernel_on`.
-//! Helpers, and who fails with them: `periodic` (most tests); `is_little`
+//! Helpers, and who fails with them: `periodic` (`a_small_task_ends_on_a_little_cpu`,
+//! `below_the_tipping_point_nothing_is_balanced` and 6 more); `is_little`
 //! (`a_small_task_ends_on_a_little_cpu`, `a_big_task_is_not_left_on_a_little_cpu`,
 //! `below_the_tipping_point_nothing_is_balanced`, `a_new_table_moves_the_work`); `is_energy`
 //! (`the_flag_follows_an_always_running_task`); `without`

@@ -9,8 +9,9 @@
 //! is meant), `an_interrupt_is_told_from_a_waker` (who wakes), `what_is_not_there` (messages);
 //! mechanics/told.rs: `an_interrupt_is_told_from_a_waker` (`tell_woken`); explain/mod.rs:
 //! `it_is_the_same_again`.
-//! Helpers, and who fails with them: `case`, `ask`, `any` (all tests); `wakes`
-//! (`it_is_the_decision_of_the_run`, `by_number_time_and_cpu`, `what_is_not_there`).
+//! Helpers, and who fails with them: `case`, `ask`, `any` (`it_is_the_decision_of_the_run`,
+//! `by_number_time_and_cpu` and 3 more); `wakes` (`it_is_the_decision_of_the_run`,
+//! `by_number_time_and_cpu`, `what_is_not_there`).
 
 use wakeplace_engine::observe::{Happening, Observer, Placement, PlacementKind};
 use wakeplace_engine::{Asked, Explanation, Missing, Options, Which, check, explain, run};

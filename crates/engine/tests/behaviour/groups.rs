@@ -10,11 +10,16 @@
 //! check/groups.rs: `what_cannot_have_groups_is_refused` (`check_groups`),
 //! `no_scheduler_keeps_a_budget` (`check_sched_ext`); crates/workload/src/script/group.rs:
 //! `no_scheduler_keeps_a_budget` (`files`); kernel/model/groups.rs with
-//! crates/kernel-queues/src/grouped: all others.
-//! Helpers, and who fails with them: `policies`, `ran` (most tests); `grouped` (all tests);
-//! `on_one_cpu` (`groups_share_by_shares_not_by_tasks`, `a_group_competes_with_root_tasks`,
-//! `rt_tasks_run_before_groups`, `who_yields_does_so_in_its_own_queue`); `sleeper_latencies`
-//! (`wakeups_preempt_across_groups`).
+//! crates/kernel-queues/src/grouped: `a_group_competes_with_root_tasks`,
+//! `free_groups_share_four_cpus`, `wakeups_preempt_across_groups`, `a_lone_group_is_like_the_root`,
+//! `shares_can_be_set_for_a_run`, `rt_tasks_run_before_groups`,
+//! `who_yields_does_so_in_its_own_queue`, `a_high_resolution_tick_ends_turns_of_groups`,
+//! `groups_share_what_is_left_of_the_machine`.
+//! Helpers, and who fails with them: `policies`, `ran` (`groups_share_by_shares_not_by_tasks`,
+//! `a_group_competes_with_root_tasks` and 6 more); `grouped` (`shares_follow_the_load_over_cpus`,
+//! `free_groups_share_four_cpus` and 11 more); `on_one_cpu` (`groups_share_by_shares_not_by_tasks`,
+//! `a_group_competes_with_root_tasks`, `rt_tasks_run_before_groups`,
+//! `who_yields_does_so_in_its_own_queue`); `sleeper_latencies` (`wakeups_preempt_across_groups`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

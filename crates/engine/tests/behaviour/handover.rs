@@ -11,7 +11,8 @@
 //! (`Channel::lines`); mechanics/handover.rs: `a_unit_that_was_kept_brings_its_lines` (channels),
 //! `a_move_refills_from_the_closest_level` (moves); crates/workload/src/models/carrier.rs:
 //! `a_unit_that_was_kept_brings_its_lines` (a unit that waited).
-//! Helpers, and who fails with them: `machine` (all tests); `on`, `post`, `wait`, `with_channels`,
+//! Helpers, and who fails with them: `machine` (`a_round_trip_moves_lines_by_the_closest_level`,
+//! `a_unit_that_was_kept_brings_its_lines` and 1 more); `on`, `post`, `wait`, `with_channels`,
 //! `run_us` (`a_round_trip_moves_lines_by_the_closest_level`,
 //! `a_unit_that_was_kept_brings_its_lines`); `periods`
 //! (`a_round_trip_moves_lines_by_the_closest_level`).

@@ -8,9 +8,11 @@
 //! `what_is_left_is_done_by_who_is_left` (`timer_cpu`), `who_is_away_sleeps_deep_and_keeps_still`
 //! (`set_online`); kernel/model/hotplug.rs: `what_is_left_is_done_by_who_is_left` (tasks),
 //! `a_cpu_that_is_back_takes_work` (return), `sleepers_wake_where_they_may` (timers); hotplug.rs:
-//! `impossible_schedules_are_refused` (checks); kernel/model/hotplug.rs: the tests
-//! `random_schedules_*`.
-//! Helpers, and who fails with them: `off` (most tests); `random_schedule`, `seeds`
+//! `impossible_schedules_are_refused` (checks); kernel/model/hotplug.rs:
+//! `random_schedules_lose_nothing_of_groups`, `random_schedules_lose_nothing_1`,
+//! `random_schedules_lose_nothing_2`.
+//! Helpers, and who fails with them: `off` (`what_is_left_is_done_by_who_is_left`,
+//! `a_cpu_that_is_back_takes_work` and 3 more); `random_schedule`, `seeds`
 //! (`random_schedules_lose_nothing_of_groups`, `random_schedules_lose_nothing_1`,
 //! `random_schedules_lose_nothing_2`); `on` (`a_cpu_that_is_back_takes_work`,
 //! `sleepers_wake_where_they_may`, `impossible_schedules_are_refused`); `four_jobs_of_100_ms`

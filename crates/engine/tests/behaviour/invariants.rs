@@ -10,15 +10,18 @@
 //! `PerTask`); kernel/model/cpu.rs: `random_runs_obey_the_rules_1` (`Cpu`, `Message`);
 //! kernel/model/interface.rs: `random_runs_with_all_classes_obey_the_rules` (`boot`, `start`,
 //! `event`); kernel/mod.rs: `random_runs_with_all_classes_obey_the_rules` (the order of calls, of
-//! the model); the whole engine: all tests.
+//! the model); the whole engine: `random_groups_obey_the_rules`, `random_budgets_are_kept`,
+//! `random_runs_obey_the_rules_1`, `random_runs_obey_the_rules_2`, `long_runs_obey_the_rules`,
+//! `random_runs_with_all_classes_obey_the_rules`.
 //! Helpers, and who fails with them: `one_in`, `spread`, `random_lists`, `random_cpus`,
-//! `random_event`, `random_phase`, `random_workload`, `boards`, `eprintln_seed` (all tests);
-//! `random_options` (most tests); `random_groups` (`random_groups_obey_the_rules`,
-//! `random_budgets_are_kept`); `random_limits` (`random_budgets_are_kept`); `seeds`
-//! (`random_runs_obey_the_rules_1`, `random_runs_obey_the_rules_2`); `with_classes`
-//! (`random_groups_obey_the_rules`, `random_budgets_are_kept`,
-//! `random_runs_with_all_classes_obey_the_rules`). `next`, `below`, `one_in` and `spread` are the
-//! generator's. Page: docs/internals/checks.md.
+//! `random_event`, `random_phase`, `random_workload`, `boards`, `eprintln_seed`
+//! (`random_groups_obey_the_rules`, `random_budgets_are_kept` and 4 more); `random_options`
+//! (`random_groups_obey_the_rules`, `random_budgets_are_kept` and 3 more); `random_groups`
+//! (`random_groups_obey_the_rules`, `random_budgets_are_kept`); `random_limits`
+//! (`random_budgets_are_kept`); `seeds` (`random_runs_obey_the_rules_1`,
+//! `random_runs_obey_the_rules_2`); `with_classes` (`random_groups_obey_the_rules`,
+//! `random_budgets_are_kept`, `random_runs_with_all_classes_obey_the_rules`). `next`, `below`,
+//! `one_in` and `spread` are the generator's. Page: docs/internals/checks.md.
 
 use crate::balance_old::FORMS;
 use crate::common::checker::{check_log, check_log_with};

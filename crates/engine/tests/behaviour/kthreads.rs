@@ -11,7 +11,9 @@
 //! `kthread_index`); mechanics/offered.rs: `a_periodic_thread_takes_its_time` (`set_action`);
 //! kernel/model/kthreads.rs: `a_governors_thread_goes_on_with_the_next_request`,
 //! `no_slice_ends_while_it_runs`.
-//! Helpers, and who fails with them: `with_them`, `housekeeping` (all tests); `two_speeds`
+//! Helpers, and who fails with them: `with_them` (`a_governors_thread_runs_for_each_change`,
+//! `a_governors_thread_goes_on_with_the_next_request` and 4 more); `housekeeping`
+//! (`it_can_be_switched_off`, `a_periodic_thread_takes_its_time` and 4 more); `two_speeds`
 //! (`a_governors_thread_runs_for_each_change`, `a_governors_thread_goes_on_with_the_next_request`,
 //! `a_governors_thread_displaces_fair_tasks`, `it_can_be_switched_off`); `busy`
 //! (`a_governors_thread_runs_for_each_change`, `it_can_be_switched_off`,

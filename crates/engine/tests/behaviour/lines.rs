@@ -7,9 +7,14 @@
 //! Tests by part (in crates/engine/src): kernel/model/report.rs:
 //! `a_waker_waits_as_its_own_run_time` (`line_wait_ns`); mechanics/work.rs:
 //! `a_waker_waits_as_its_own_run_time` (`hold`); kernel/model/tick.rs:
-//! `the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`); kernel/model/lines.rs: all others.
-//! Helpers, and who fails with them: `still`, `lines` (most tests); `group` (all tests); `later`
-//! (`the_tick_of_an_idle_cpu_waits_at_once`, `a_task_that_changes_waits_at_once`,
+//! `the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`); kernel/model/lines.rs:
+//! `an_idle_cpu_that_queues_waits_in_nobodys_time`, `the_next_task_pays_for_the_dequeue`,
+//! `a_search_pays_for_each_cpu`, `a_task_that_changes_waits_at_once`,
+//! `a_new_idle_pass_takes_its_wait_and_its_search`.
+//! Helpers, and who fails with them: `still`, `lines` (`the_tick_of_an_idle_cpu_waits_at_once`,
+//! `a_new_idle_pass_takes_its_wait_and_its_search` and 5 more); `group`
+//! (`a_waker_waits_as_its_own_run_time`, `the_tick_of_an_idle_cpu_waits_at_once` and 5 more);
+//! `later` (`the_tick_of_an_idle_cpu_waits_at_once`, `a_task_that_changes_waits_at_once`,
 //! `a_new_idle_pass_takes_its_wait_and_its_search`); `pair` (`a_waker_waits_as_its_own_run_time`,
 //! `an_idle_cpu_that_queues_waits_in_nobodys_time`, `the_next_task_pays_for_the_dequeue`,
 //! `a_search_pays_for_each_cpu`); `run` (`a_waker_waits_as_its_own_run_time`,

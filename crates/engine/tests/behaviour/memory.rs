@@ -9,8 +9,10 @@
 //! Tests by part (in crates/engine/src): nearness.rs: `sets_compete_for_their_cache` (`Cache`);
 //! mechanics/memory.rs: `sets_compete_for_their_cache` (room), `a_set_follows_its_task` (a move);
 //! mechanics/memory.rs: `a_shared_set_comes_from_its_users`.
-//! Helpers, and who fails with them: `machine`, `stall`, `with_set`, `longer` (all tests); `waiter`
-//! (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users`).
+//! Helpers, and who fails with them: `machine` (`sets_compete_for_their_cache`,
+//! `a_shared_set_comes_from_its_users` and 1 more); `stall`, `with_set` (`a_set_follows_its_task`
+//! and 2 more); `longer` (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users` and 1
+//! more); `waiter` (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users`).
 
 use crate::common::*;
 use wakeplace_platform::{Cache, Platform, Transfer};

@@ -17,9 +17,15 @@
 //! run); crates/workload/src/models/tbench.rs: `tbench_on_one_cpu_is_the_work_of_both` (a run);
 //! crates/workload/src/models/schbench.rs: `current_schbench_requests_are_a_sleep_and_work` (a
 //! run); the models of crates/workload/src/models: each test by the model's name.
-//! Helpers, and who fails with them: `pinned`, `of`, `counted` (6 tests); `model` (all tests);
-//! `alone` (most tests); `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`). Rules:
-//! docs/rules/workloads.md.
+//! Helpers, and who fails with them: `pinned`
+//! (`sysbench_cpu_counts_every_event_that_began_in_time`,
+//! `sysbench_threads_wait_only_for_shared_mutexes` and 4 more); `of`
+//! (`sysbench_cpu_counts_every_event_that_began_in_time`, `sysbench_threads_alone_is_its_turns` and
+//! 4 more); `counted` (`sysbench_cpu_counts_every_event_that_began_in_time`,
+//! `sysbench_requests_end_the_threads` and 6 more); `model`
+//! (`messaging_on_one_cpu_is_its_messages`, `messaging_on_more_cpus_is_the_same_work` and 10 more);
+//! `alone` (`messaging_on_one_cpu_is_its_messages`, `messaging_on_more_cpus_is_the_same_work` and 9
+//! more); `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`). Rules: docs/rules/workloads.md.
 
 use crate::common::*;
 use wakeplace_engine::{Ended, Happening, Observer, Options, RunReport, run};

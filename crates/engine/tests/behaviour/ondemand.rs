@@ -8,8 +8,9 @@
 //! `at_the_top_samples_are_rarer` (when); mechanics/cpu.rs: `light_load_goes_down_step_by_step`
 //! (`idle_ns`); kernel/model/ondemand.rs: `a_hog_reaches_the_top_at_the_first_sample`,
 //! `samples_come_at_the_eras_rate`.
-//! Helpers, and who fails with them: `u8500_clock`, `ondemand` (all tests); `pinned`
-//! (`at_the_top_samples_are_rarer`).
+//! Helpers, and who fails with them: `u8500_clock`, `ondemand`
+//! (`a_hog_reaches_the_top_at_the_first_sample`, `samples_come_at_the_eras_rate` and 4 more);
+//! `pinned` (`at_the_top_samples_are_rarer`).
 
 use crate::common::*;
 use wakeplace_engine::Options;

@@ -8,12 +8,19 @@
 //! `a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`); kernel/model/mod.rs:
 //! `a_change_in_mid_run_moves_tasks_in_time` (`policies`); policy_change.rs:
 //! `a_thousand_random_changes_lose_no_task` (many changes), `what_is_built_cannot_change`
-//! (`check`); policy/src/packing in a run: all others.
-//! Helpers, and who fails with them: `power`, `checked`, `hogs`, `used` (most tests); `packages` (5
-//! tests); `loops` (`loops_that_begin_apart_are_packed`, `hogs_on_two_sockets`,
-//! `a_change_in_mid_run_moves_tasks_in_time`); `rhythm` (`performance_changes_nothing`,
-//! `light_tasks_leave_nodes_alone`, `lazy_balancing_moves_less`); `cores`
-//! (`hogs_on_one_socket_of_four_cores`, `loops_that_begin_apart_are_packed`,
+//! (`check`); policy/src/packing in a run: `performance_changes_nothing`,
+//! `hogs_on_one_socket_of_four_cores`, `loops_that_begin_apart_are_packed`, `hogs_on_two_sockets`,
+//! `light_tasks_leave_nodes_alone`, `a_burst_of_forks_stays_at_home`, `overload_is_performance`,
+//! `lazy_balancing_moves_less`, `later_eras_pack_as_well`, `packing_does_not_pay_for_messaging`.
+//! Helpers, and who fails with them: `power` (`performance_changes_nothing`,
+//! `hogs_on_one_socket_of_four_cores` and 11 more); `checked` (`performance_changes_nothing`,
+//! `hogs_on_one_socket_of_four_cores` and 5 more); `hogs` (`performance_changes_nothing`,
+//! `hogs_on_one_socket_of_four_cores` and 6 more); `used` (`hogs_on_one_socket_of_four_cores`,
+//! `loops_that_begin_apart_are_packed` and 6 more); `packages` (`hogs_on_two_sockets`,
+//! `light_tasks_leave_nodes_alone` and 3 more); `loops` (`loops_that_begin_apart_are_packed`,
+//! `hogs_on_two_sockets`, `a_change_in_mid_run_moves_tasks_in_time`); `rhythm`
+//! (`performance_changes_nothing`, `light_tasks_leave_nodes_alone`, `lazy_balancing_moves_less`);
+//! `cores` (`hogs_on_one_socket_of_four_cores`, `loops_that_begin_apart_are_packed`,
 //! `a_change_in_mid_run_moves_tasks_in_time`); `count` (`a_burst_of_forks_stays_at_home`); `change`
 //! (`a_change_in_mid_run_moves_tasks_in_time`, `a_thousand_random_changes_lose_no_task`).
 

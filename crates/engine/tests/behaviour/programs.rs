@@ -4,8 +4,9 @@
 //! What must stay: an end is told to all that wait for it; a thread's times count from its own
 //! start. Free: work of the programs, if the times are worked out anew.
 //! Tests by part (in crates/engine/src): mechanics/script/start.rs (`fork_thread`, `tell_parent`):
-//! both tests.
-//! Helpers, and who fails with them: `child`, `two_of`, `between_ends_us`, `no_costs` (all tests).
+//! `an_end_is_told_and_time_counts_from_the_own_start`, `a_delay_counts_from_the_own_start`.
+//! Helpers, and who fails with them: `child`, `two_of`, `between_ends_us`, `no_costs`
+//! (`an_end_is_told_and_time_counts_from_the_own_start`, `a_delay_counts_from_the_own_start`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

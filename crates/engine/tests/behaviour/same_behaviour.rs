@@ -5,7 +5,8 @@
 //! crates/engine/src/behaviour/tests.rs. Free: the runs that are compared.
 //! Tests by part (in crates/engine/src): mechanics/clock.rs: `events_that_do_nothing_are_not_in_it`
 //! (`event_code`); observe.rs: `what_happens_otherwise_is_in_it` (that what happens is told).
-//! Helpers, and who fails with them: `hashed`, `with` (all tests).
+//! Helpers, and who fails with them: `hashed`, `with` (`events_that_do_nothing_are_not_in_it`,
+//! `what_happens_otherwise_is_in_it`).
 
 use crate::common::*;
 use wakeplace_engine::{BehaviourHash, Options, RunReport, run};

@@ -11,7 +11,8 @@
 //! crates/workload/src/script/group.rs: `random_steps_with_groups_obey_the_rules` (groups in the
 //! engine).
 //! Helpers, and who fails with them: `shared`, `pick`, `step`, `change`, `storm`,
-//! `comings_and_goings`, `storms`, `said` (all tests). Page: docs/internals/checks.md.
+//! `comings_and_goings`, `storms`, `said` (`random_steps_obey_the_rules`,
+//! `random_steps_with_groups_obey_the_rules`). Page: docs/internals/checks.md.
 
 use super::invariants::{Random, boards, random_options, random_workload, with_classes};
 use crate::common::checker::check_log;

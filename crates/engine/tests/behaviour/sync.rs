@@ -13,7 +13,10 @@
 //! mechanics/script/sync/channel.rs: `a_full_channel_stops_its_giver_until_it_has_drained`;
 //! mechanics/script/sync/meet.rs: `a_condition_has_no_memory_and_gives_the_mutex_back`,
 //! `a_signal_wakes_the_first_or_all`, `a_barrier_waits_for_the_last`.
-//! Helpers, and who fails with them: `checked`, `mutex` (most tests); `signal`
+//! Helpers, and who fails with them: `checked`
+//! (`a_full_channel_stops_its_giver_until_it_has_drained`, `the_first_giver_wakes_or_all` and 6
+//! more); `mutex` (`a_plain_mutex_can_be_barged_in_on`,
+//! `a_holder_is_lent_the_priority_of_its_waiter` and 4 more); `signal`
 //! (`a_condition_has_no_memory_and_gives_the_mutex_back`, `a_signal_wakes_the_first_or_all`);
 //! `wait_for_signal` (`a_condition_has_no_memory_and_gives_the_mutex_back`,
 //! `anothers_mutex_stays_with_its_holder`, `a_signal_wakes_the_first_or_all`); `limited`

@@ -9,7 +9,9 @@
 //! crates/platform/src/read/thermal.rs: `eight_busy_loops_are_too_much_for_the_a73` (`zone`);
 //! mechanics/thermal.rs: `threads_of_a_core_share_its_power` (powers); mechanics/thermal.rs:
 //! `off_by_default_and_harmless_while_cool`.
-//! Helpers, and who fails with them: `run`, `run_on` (all tests).
+//! Helpers, and who fails with them: `run` (`eight_busy_loops_are_too_much_for_the_a73`,
+//! `off_by_default_and_harmless_while_cool` and 1 more); `run_on`
+//! (`threads_of_a_core_share_its_power` and 2 more).
 
 use wakeplace_engine::{Happening, Observer, Options, RunReport};
 use wakeplace_platform::{Platform, Smt, Source, Standing};

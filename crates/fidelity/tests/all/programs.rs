@@ -4,7 +4,9 @@
 //! What must stay: recorded figures are never edited; the page says what the program says. Free:
 //! which options are refused, and how the page is read.
 //! Tests by part (in crates/fidelity/src): programs.rs, programs/structure.rs and programs/page.rs
-//! by the program: all others.
+//! by the program: `wrong_options_are_refused`, `a_right_request_gets_as_far_as_the_cache`,
+//! `recorded_runs_have_the_structure_that_the_sources_give`,
+//! `models_have_the_programs_tasks_and_wakeups`, `the_page_says_what_the_program_says`.
 //! Helpers, and who fails with them: `object`
 //! (`recorded_runs_have_the_structure_that_the_sources_give`,
 //! `models_have_the_programs_tasks_and_wakeups`).

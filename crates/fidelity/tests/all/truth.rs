@@ -7,8 +7,9 @@
 //! `recorded_runs_happen_again_in_the_same_source` (`enter`, `follow`, `switch`);
 //! crates/engine/src/kernel/tree/interface.rs: `recorded_runs_happen_again_in_the_same_source`
 //! (`fork`, `wake`, `sleep`); placement/truth.rs: `a_tree_that_is_none_is_refused`.
-//! Helpers, and who fails with them: `asked` (all tests); `numbers`, `assert_as_the_guest`,
-//! `tasks`, `quantity`, `assert_alike_inside` (`recorded_runs_happen_again_in_the_same_source`).
+//! Helpers, and who fails with them: `asked` (`recorded_runs_happen_again_in_the_same_source`,
+//! `a_tree_that_is_none_is_refused`); `numbers`, `assert_as_the_guest`, `tasks`, `quantity`,
+//! `assert_alike_inside` (`recorded_runs_happen_again_in_the_same_source`).
 
 use super::{assert_code, assert_refused, run_in, stderr};
 use serde_json::Value;

@@ -17,9 +17,10 @@
 //! `check_whole_clusters`), `idle_states_have_names` (`read_state`),
 //! `idle_states_run_from_shallow_to_deep` (`check_depth`), `power_of_idle_states` (`power`,
 //! `cluster_power_at_opps`); read/sched_mc.rs: `tasks_of_a_core_while_power_is_saved` (`read`,
-//! `core_kind`); read: all others.
-//! Helpers, and who fails with them: `message`, `check`, `check_text` (most tests); `with_speeds`
-//! (`speeds`).
+//! `core_kind`); read: `the_good_file_is_good`, `costs_of_wake_ups_are_optional`, `board`.
+//! Helpers, and who fails with them: `message` (`place_is_line_and_column`, `cpus_and_clusters` and
+//! 24 more); `check` (`keys_and_words`, `every_table_needs_a_source_and_a_standing` and 22 more);
+//! `check_text` (`speeds`, `cpus_and_clusters` and 23 more); `with_speeds` (`speeds`).
 
 use wakeplace_platform::Platform;
 

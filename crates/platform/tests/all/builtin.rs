@@ -18,7 +18,9 @@
 //! `x86_polls_and_no_other` (`poll_state`); numa.rs: `nodes_that_overlap` (built-in machines);
 //! known.rs: `every_table_is_known_in_one_way` (`known`, `group_of`, `groups_known`),
 //! `the_page_lists_every_machine` (the words as the page has them); assumed.rs:
-//! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/: all others.
+//! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/:
+//! `capacities_of_machines_that_differ_from_all_others`, `hybrids_with_and_without_threads`,
+//! `machines_without_collected_facts`.
 //! Helpers, and who fails with them: `row` (`the_page_lists_every_machine`).
 
 use std::fs;

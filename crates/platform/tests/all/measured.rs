@@ -11,7 +11,8 @@
 //! point without a row); read/power_table.rs: `tables_that_are_refused` (`columns`, `row`,
 //! `fields`); read/frequency.rs: `powers_beside_a_table_are_refused` (`check_measured`, `em_uw`);
 //! read/thermal.rs: `heat_and_limits_need_powers_by_the_own_clock` (`read`).
-//! Helpers, and who fails with them: `file` (most tests); `read` (`figures_are_by_both_clocks`,
+//! Helpers, and who fails with them: `file` (`figures_are_by_both_clocks`,
+//! `a_units_clock_may_be_in_hertz` and 4 more); `read` (`figures_are_by_both_clocks`,
 //! `a_units_clock_may_be_in_hertz`, `odd_figures_are_named`); `refused` (`tables_that_are_refused`,
 //! `powers_beside_a_table_are_refused`, `heat_and_limits_need_powers_by_the_own_clock`).
 

@@ -9,7 +9,8 @@
 //! `priorities_and_levels_belong_together` (`priority`); read/topology.rs:
 //! `a_cluster_level_shares_a_cache` (`read_level`); read/em_costs.rs:
 //! `costs_of_an_artificial_model` (`read`, `states`, `release`).
-//! Helpers, and who fails with them: `refused` (most tests); `two_nodes`, `numa` (`what_is_read`,
+//! Helpers, and who fails with them: `refused` (`distances_that_are_none`,
+//! `nodes_need_their_figures` and 3 more); `two_nodes`, `numa` (`what_is_read`,
 //! `distances_that_are_none`, `nodes_need_their_figures`); `threads`, `smt` (`what_is_read`,
 //! `threads_need_what_they_share`); `ranked`, `priority` (`what_is_read`,
 //! `priorities_and_levels_belong_together`); `read` (`what_is_read`,

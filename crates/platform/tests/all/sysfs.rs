@@ -16,12 +16,18 @@
 //! `the_kernel_says_what_its_powers_count` (`watts_unit_uw`, `flags`), `damaged_trees_are_refused`
 //! (`check_capacity`); sysfs/cpufreq.rs: `an_inactive_policy_and_an_unknown_latency`
 //! (`LATENCY_UNKNOWN`).
-//! Helpers, and who fails with them: `put`, `topology`, `cache` (most tests); `hikey960`, `state`
-//! (7 tests); `levels` (6 tests); `node` (`threads_sockets_and_nodes`, `nodes_near_and_far`,
-//! `hostile_texts_are_results_or_errors`); `error` (`capacity_from_the_firmware`,
-//! `the_kernel_says_what_its_powers_count`, `damaged_trees_are_refused`,
-//! `what_is_missing_or_no_file_is_named`); `server` (`threads_sockets_and_nodes`,
-//! `sockets_of_one_node`, `hostile_texts_are_results_or_errors`).
+//! Helpers, and who fails with them: `put` (`offline_cpus_have_a_place_of_their_own`,
+//! `more_possible_than_present` and 13 more); `topology`
+//! (`clusters_below_a_package_without_caches`, `a_cluster_of_private_caches_is_the_cache_domain`
+//! and 13 more); `cache` (`a_cluster_of_private_caches_is_the_cache_domain`,
+//! `offline_cpus_have_a_place_of_their_own` and 8 more); `hikey960` (`a_board_of_two_clusters`,
+//! `offline_cpus_have_a_place_of_their_own` and 5 more); `state`
+//! (`the_kernel_says_what_its_powers_count` and 6 more); `levels` (`a_board_of_two_clusters`,
+//! `clusters_below_a_package_without_caches` and 6 more); `node` (`threads_sockets_and_nodes`,
+//! `nodes_near_and_far`, `hostile_texts_are_results_or_errors`); `error`
+//! (`capacity_from_the_firmware`, `the_kernel_says_what_its_powers_count`,
+//! `damaged_trees_are_refused`, `what_is_missing_or_no_file_is_named`); `server`
+//! (`threads_sockets_and_nodes`, `sockets_of_one_node`, `hostile_texts_are_results_or_errors`).
 
 use std::fs;
 use wakeplace_platform::sysfs::{CapacitySource, LevelKind, SysfsMachine};

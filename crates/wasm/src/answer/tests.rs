@@ -9,7 +9,8 @@
 //! (`Names`); crates/study/src/ask/words.rs: `a_comparison_comes_with_its_page_and_its_command` (in
 //! a result); crates/report/src/html/decision.rs: `a_decision_is_explained` (`view`, `why_not`);
 //! names.rs: `the_names_are_the_programs` (`all`, `arguments`, `platform`).
-//! Helpers, and who fails with them: `asked` (all tests).
+//! Helpers, and who fails with them: `asked` (`a_comparison_comes_with_its_page_and_its_command`,
+//! `a_decision_is_explained` and 3 more).
 
 use super::{Asked, answer};
 use serde_json::Value;

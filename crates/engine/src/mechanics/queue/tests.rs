@@ -10,8 +10,10 @@
 //! `disarm`, `move_on`), `an_end_armed_twice` (`put`), `the_least_comes_first` (`write`, `take`,
 //! `clear`); mechanics/queue/heap.rs: `the_least_comes_first` (`push`, `first`, `take`);
 //! mechanics/queue/ends.rs: `ends_at_one_time`.
-//! Helpers, and who fails with them: `queue`, `end` (all tests); `of_kernel`, `timer` (most tests);
-//! `tick` (`order_is_time_then_class_then_sequence`, `later_events_stay`, `the_least_comes_first`).
+//! Helpers, and who fails with them: `queue`, `end` (`order_is_time_then_class_then_sequence`,
+//! `later_events_stay` and 4 more); `of_kernel`, `timer` (`order_is_time_then_class_then_sequence`,
+//! `later_events_stay` and 3 more); `tick` (`order_is_time_then_class_then_sequence`,
+//! `later_events_stay`, `the_least_comes_first`).
 
 use super::{Event, EventQueue, KernelEvent};
 use crate::ids::CpuId;

@@ -6,8 +6,8 @@
 //! tasks, if the clocks are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/sched_ext (`tell_ext_clocks`):
 //! `clocks_advance_by_the_time_that_a_task_runs`, `ticks_count_as_user_time`.
-//! Helpers, and who fails with them: `stretches` (all tests). `running` and `stopping` of its
-//! scheduler call `read`.
+//! Helpers, and who fails with them: `stretches` (`clocks_advance_by_the_time_that_a_task_runs`,
+//! `ticks_count_as_user_time`). `running` and `stopping` of its scheduler call `read`.
 
 use crate::common::*;
 use wakeplace_engine::sched_ext::{Callback, Exit, Kernel, OpsInfo, RqClock, SchedExtOps, TaskId};

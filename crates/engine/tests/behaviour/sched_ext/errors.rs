@@ -4,9 +4,18 @@
 //! What must stay: names of errors and their texts are the kernel's: they are compared as a whole.
 //! Free: how the wrong thing is brought about.
 //! Tests by part (in crates/engine/src): kernel/model/event.rs: `a_forgotten_task_is_found`
-//! (`Watchdog`); crates/sched-ext/src/class/validate.rs and exit.rs: all others.
-//! Helpers, and who fails with them: `global`, `end_of` (most tests); `wrong` (all tests); `error`
-//! (5 tests). `enqueue`, `dispatch` and `init` do the wrong thing, at a time.
+//! (`Watchdog`); crates/sched-ext/src/class/validate.rs and exit.rs: `queues_that_are_not_there`,
+//! `cpus_that_a_task_may_not_use_or_that_are_not_there`, `orders_that_do_not_mix`,
+//! `direct_dispatches_of_others_and_twice`, `kfuncs_in_the_wrong_place`,
+//! `the_buffer_of_dispatches_has_an_end`, `what_a_program_says_itself`,
+//! `a_queue_that_nobody_serves_is_named`, `hotplug_needs_callbacks`,
+//! `what_is_not_modelled_is_refused`.
+//! Helpers, and who fails with them: `global` (`queues_that_are_not_there`,
+//! `cpus_that_a_task_may_not_use_or_that_are_not_there` and 9 more); `end_of`
+//! (`queues_that_are_not_there`, `orders_that_do_not_mix` and 8 more); `wrong`
+//! (`queues_that_are_not_there`, `orders_that_do_not_mix` and 9 more); `error`
+//! (`queues_that_are_not_there`, `cpus_that_a_task_may_not_use_or_that_are_not_there` and 3 more).
+//! `enqueue`, `dispatch` and `init` do the wrong thing, at a time.
 
 use crate::common::*;
 use wakeplace_engine::sched_ext::consts::{

@@ -6,7 +6,8 @@
 //! Tests by part (in crates/engine/src): both.rs: `a_direct_dispatch` (`sched_ext`);
 //! explain/sched_ext.rs: `a_direct_dispatch` (steps), `the_number_is_one_of_its_task` (which
 //! wake-up), `a_wait_in_a_queue` (until it runs).
-//! Helpers, and who fails with them: `light`, `fifth` (all tests); `explained`, `callbacks`
+//! Helpers, and who fails with them: `light` (`a_direct_dispatch`, `the_number_is_one_of_its_task`
+//! and 1 more); `fifth` (`the_number_is_one_of_its_task` and 2 more); `explained`, `callbacks`
 //! (`a_direct_dispatch`, `a_wait_in_a_queue`).
 
 use super::simple::Simple;

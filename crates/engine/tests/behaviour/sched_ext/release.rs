@@ -4,8 +4,9 @@
 //! Free: work of the tasks, and how helpers are built.
 //! Tests by part: `a_cpu_is_released_and_acquired_in_turns`, `a_cpu_that_idled_is_not_released`
 //! (cpu_release and cpu_acquire: crates/engine/src/kernel/model/sched_ext).
-//! Helpers, and who fails with them: `heard` (all tests). `cpu_acquire` and `cpu_release` write
-//! down what is heard. Rule: docs/rules/sched-ext.md#dispatch.
+//! Helpers, and who fails with them: `heard` (`a_cpu_is_released_and_acquired_in_turns`,
+//! `a_cpu_that_idled_is_not_released`). `cpu_acquire` and `cpu_release` write down what is heard.
+//! Rule: docs/rules/sched-ext.md#dispatch.
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

@@ -9,9 +9,11 @@
 //! `cpus_take_from_the_shared_queue` (moves), `frequencies_begin_at_the_highest` (frequencies);
 //! kernel/model/sched_ext/callbacks.rs: `callbacks_cost_time` (costs);
 //! kernel/model/home/sched_ext.rs: `virtual_time_shares_by_weight`.
-//! Helpers, and who fails with them: `simple` (all tests); `on_cpus` (most tests); `busy_ns`
-//! (`callbacks_cost_time`). Rules: docs/rules/sched-ext.md#slices, docs/rules/sched-ext.md#weights,
-//! docs/rules/sched-ext.md#idle, docs/rules/sched-ext.md#cpuperf, docs/rules/sched-ext.md#costs.
+//! Helpers, and who fails with them: `simple` (`frequencies_begin_at_the_highest`,
+//! `callbacks_cost_time` and 5 more); `on_cpus` (`two_hogs_take_turns_of_a_slice`,
+//! `virtual_time_shares_by_weight` and 3 more); `busy_ns` (`callbacks_cost_time`). Rules:
+//! docs/rules/sched-ext.md#slices, docs/rules/sched-ext.md#weights, docs/rules/sched-ext.md#idle,
+//! docs/rules/sched-ext.md#cpuperf, docs/rules/sched-ext.md#costs.
 
 use super::simple::Simple;
 use crate::common::*;

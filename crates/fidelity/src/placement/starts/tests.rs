@@ -8,8 +8,10 @@
 //! `repeats_agree`); placement/agree.rs: `a_pattern_is_the_cluster_with_most_of_the_run_time`
 //! (`of_cpu`); placement/starts/page.rs (`markdown`, `object`): `tables_say_how_many_starts_agree`,
 //! `the_object_has_all_starts`.
-//! Helpers, and who fails with them: `ran`, `result` (all tests); `fifty`, `agreeing`
-//! (`a_task_is_within_up_to_both_limits`, `a_task_is_not_within_beyond_either_limit`,
+//! Helpers, and who fails with them: `ran` (`a_task_is_not_within_beyond_either_limit`,
+//! `a_task_that_never_sleeps_is_judged_by_its_share` and 4 more); `result`
+//! (`tables_say_how_many_starts_agree`, `the_object_has_all_starts` and 4 more); `fifty`,
+//! `agreeing` (`a_task_is_within_up_to_both_limits`, `a_task_is_not_within_beyond_either_limit`,
 //! `tables_say_how_many_starts_agree`); `row` (`a_task_is_within_up_to_both_limits`,
 //! `a_task_is_not_within_beyond_either_limit`, `a_task_that_never_sleeps_is_judged_by_its_share`,
 //! `a_pattern_is_the_cluster_with_most_of_the_run_time`); `disagreeing`

@@ -9,8 +9,9 @@
 //! (names), `a_packed_archive_that_never_ends` (`MAX_READ_BYTES`), `links_are_left_out` (links);
 //! given.rs: `other_descriptions_of_machines` (`is`, `instead`); sysfs/tar.rs:
 //! `a_file_below_one_folder_has_its_whole_path_in_messages`.
-//! Helpers, and who fails with them: `given` (all tests); `refused` (most tests); `packed`
-//! (`a_tree_below_one_folder`).
+//! Helpers, and who fails with them: `given` (`a_tree_below_one_folder` and 6 more); `refused`
+//! (`a_file_below_one_folder_has_its_whole_path_in_messages`,
+//! `two_machines_and_names_that_lead_out` and 4 more); `packed` (`a_tree_below_one_folder`).
 
 use super::tree_files::Files;
 use std::fs;

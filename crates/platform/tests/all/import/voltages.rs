@@ -9,7 +9,8 @@
 //! `clocks_without_a_coefficient` (none is invented); import/voltages.rs:
 //! `lists_that_cannot_be_right` (`header`, `row`, `rising`), `clocks_without_a_coefficient`
 //! (`has`).
-//! Helpers, and who fails with them: `board`, `with` (all tests).
+//! Helpers, and who fails with them: `board`, `with` (`coefficients_and_voltages_make_power`,
+//! `lists_that_cannot_be_right` and 1 more).
 
 use std::fs;
 use std::path::Path;

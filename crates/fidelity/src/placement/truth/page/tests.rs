@@ -5,7 +5,9 @@
 //! Tests by part (in crates/fidelity/src): placement/truth/page.rs (`markdown`, `verdict`):
 //! `three_columns_say_who_is_as_the_guest`, `one_start_has_no_repeats_to_agree`; the same
 //! (`object`): `the_object_has_the_same`.
-//! Helpers, and who fails with them: `ran`, `starts`, `machine` (all tests).
+//! Helpers, and who fails with them: `ran`, `starts` (`three_columns_say_who_is_as_the_guest` and 2
+//! more); `machine` (`three_columns_say_who_is_as_the_guest`, `one_start_has_no_repeats_to_agree`
+//! and 1 more).
 
 use super::super::{Simulated, Start};
 use super::*;
