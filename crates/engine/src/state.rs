@@ -6,8 +6,8 @@
 //! when all times were reached. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What
 //! a change may touch"). Tests by part: `power_mode_is_seen` (`domains`, `level`, `sched_mc`),
 //! `level_0_is_seen` (`FLAGS`), `a_cpu_that_left_is_seen` (`States`, `Activity`),
-//! `looking_changes_nothing` (`missed_ns`). `show`, `machine`, `taken` and `next_state_ns`: all of
-//! these.
+//! `looking_changes_nothing` (`missed_ns`). `show`, `machine`, `taken` and `next_state_ns`:
+//! `power_mode_is_seen` and the others.
 //!
 //! Callers: crates/cli/src/commands/simulate.rs (`missed_ns`).
 //!

@@ -11,7 +11,8 @@
 //! crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel` (`take_groups`, `waking`:
 //! all figures, by agreement). The first and the last need a built tree. `take`, `take_online`,
 //! `take_party`, `kind`, `idle_state`, `offered`, `exits` and `idle_state_of` by
-//! `the_core_decides_as_the_kernel`, too. `new` by all of these.
+//! `the_core_decides_as_the_kernel`, too. `new` by
+//! `a_decision_is_explained_by_the_trees_own_figures` and the others.
 //!
 //! Callers: on_signals.rs (`take_hints`), tree.rs (`idle_state_of`).
 //!

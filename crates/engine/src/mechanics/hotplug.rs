@@ -4,7 +4,8 @@
 //! What must stay: steps of one instant happen in the order given. Free: what leaves recorded runs
 //! as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `what_is_left_is_done_by_who_is_left` (`timer_cpu`), `who_is_away_sleeps_deep_and_keeps_still`
-//! (`set_online`), all (`new`, `begin_hotplug`, `hotplug`, `is_online`, `first_online`).
+//! (`set_online`), `what_is_left_is_done_by_who_is_left` and the others (`new`, `begin_hotplug`,
+//! `hotplug`, `is_online`, `first_online`).
 //!
 //! Callers: kernel/model/bandwidth.rs (`first_online`), kernel/model/hotplug.rs (`first_online`),
 //! kernel/model/sched_ext/callbacks.rs (`first_online`), sim.rs (`begin_hotplug`), many files

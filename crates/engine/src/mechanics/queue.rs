@@ -7,7 +7,8 @@
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `order_is_time_then_class_then_sequence` (`class`, `key`), `later_events_stay` (`pop_until`),
 //! `the_least_comes_first` (all three stores together), `an_end_moves` (`arm_end`, `disarm_end`),
-//! all (`new`, `push`, `push_in_order`, `pop_in_order`).
+//! `order_is_time_then_class_then_sequence` and the others (`new`, `push`, `push_in_order`,
+//! `pop_in_order`).
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 

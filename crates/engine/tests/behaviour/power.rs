@@ -111,7 +111,7 @@ fn performance_changes_nothing() {
 }
 
 /// Goal: n tasks that always run use the fewest cores and sockets that the policy allows: 4 cores
-/// of 2 threads (7, 2): powersaving n/2 cores, balance and performance n.
+/// of 2 threads (acceptance 2): powersaving n/2 cores, balance and performance n.
 #[test]
 fn hogs_on_one_socket_of_four_cores() {
     let platform = builtin("snb-laptop");
@@ -119,7 +119,7 @@ fn hogs_on_one_socket_of_four_cores() {
         for (name, cores_used) in NAMES.iter().zip(expected) {
             let (_, log) = checked(&platform, &power(name), hogs(n), &all_on(3 * S));
             let cpus = used(&log, n, 2 * S, 3 * S);
-            // The author reports that four under balance go back and forth (7, 2).
+            // The author reports that four under balance go back and forth (acceptance 2).
             if *name == "balance" && n == 4 {
                 assert!(cores(&platform, &cpus) >= 3, "{cpus:?}");
             } else {
@@ -129,9 +129,10 @@ fn hogs_on_one_socket_of_four_cores() {
     }
 }
 
-/// Goal: the same where a shell forks the loops and runs meanwhile, so that they begin apart (7,
-/// 2): somebody kicks an idle CPU, which packs. Without that kick nobody looks: two lone tasks on
-/// two cores of 3.8 are no reason for one (docs/rules/linux-3-8.md#nohz-3-8), and they stay.
+/// Goal: the same where a shell forks the loops and runs meanwhile, so that they begin apart
+/// (acceptance 2): somebody kicks an idle CPU, which packs. Without that kick nobody looks: two
+/// lone tasks on two cores of 3.8 are no reason for one (docs/rules/linux-3-8.md#nohz-3-8), and
+/// they stay.
 #[test]
 fn loops_that_begin_apart_are_packed() {
     let platform = builtin("snb-laptop");
@@ -145,7 +146,7 @@ fn loops_that_begin_apart_are_packed() {
 }
 
 /// Goal: of two sockets with 8 cores of 2 threads powersaving fills one with up to 16 tasks,
-/// balance with up to 9, its compute power (1, 7, 3); more spread by performance balancing.
+/// balance with up to 9, its compute power (acceptance 3); more spread by performance balancing.
 #[test]
 fn hogs_on_two_sockets() {
     let platform = builtin("snb-ep-2s");
@@ -164,8 +165,8 @@ fn hogs_on_two_sockets() {
 }
 
 /// Goal: light tasks on four nodes of 10 cores: up to 40 of them powersaving and balance use fewer
-/// nodes than performance (7, 4), and what fits one socket leaves the others without any task once
-/// settled (7, 9).
+/// nodes than performance (acceptance 4), and what fits one socket leaves the others without any
+/// task once settled (acceptance 9).
 #[test]
 fn light_tasks_leave_nodes_alone() {
     let platform = builtin("wsm-ex-4s");
@@ -182,8 +183,8 @@ fn light_tasks_leave_nodes_alone() {
     }
 }
 
-/// Goal: a burst of forks from one CPU stays within its socket under powersaving if it fits (7, 5):
-/// 12 tasks, 16 CPUs.
+/// Goal: a burst of forks from one CPU stays within its socket under powersaving if it fits
+/// (acceptance 5): 12 tasks, 16 CPUs.
 #[test]
 fn a_burst_of_forks_stays_at_home() {
     let platform = builtin("snb-ep-2s");
@@ -202,8 +203,8 @@ fn a_burst_of_forks_stays_at_home() {
     );
 }
 
-/// Goal: more tasks than room: within a balance interval as performance (7, 8): 40 tasks on 32
-/// CPUs under powersaving get as much done as under performance.
+/// Goal: more tasks than room: within a balance interval as performance (acceptance 8): 40 tasks
+/// on 32 CPUs under powersaving get as much done as under performance.
 #[test]
 fn overload_is_performance() {
     let platform = builtin("snb-ep-2s");
@@ -342,8 +343,8 @@ fn later_eras_pack_as_well() {
     }
 }
 
-/// Goal: hackbench-like messaging loses by packing (7, 10): fewer messages in the same time. With
-/// 40 groups; few ones end before the clock of a spread load has risen.
+/// Goal: hackbench-like messaging loses by packing (acceptance 10): fewer messages in the same time.
+/// With 40 groups; few ones end before the clock of a spread load has risen.
 #[test]
 fn packing_does_not_pay_for_messaging() {
     let platform = builtin("snb-ep-4s");

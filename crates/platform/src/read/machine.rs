@@ -8,7 +8,7 @@
 //! touch"), and words of messages that no test quotes. Tests by part: `cpus_and_clusters` (`read`,
 //! `place`, `dense`), `names` (`cluster_name`), `capacity` (`check_scale`), `speeds`
 //! (`check_speeds`), `threads_of_cores` (`first_threads`), `topology` (`read_list`: a mistake
-//! within a list has its column; `divide`), all (`list`, `all`).
+//! within a list has its column; `divide`), `cpus_and_clusters` and the others (`list`, `all`).
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 

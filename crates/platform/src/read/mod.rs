@@ -19,7 +19,7 @@
 //! (`other_node_ns`), shared.rs::`costs_of_an_artificial_model`,
 //! measured.rs::`powers_beside_a_table_are_refused` (`check_model`),
 //! measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`check_shared`). No test of its
-//! own: the refusal of `other_name`. `platform` and `freq_domains`: all.
+//! own: the refusal of `other_name`. `platform` and `freq_domains`: `platform_name` and the others.
 //!
 //! Tests: crates/platform/tests/all
 

@@ -8,7 +8,7 @@
 //! bad_files.rs does not have. Tests by part: `capacity`, `tick` (`between`),
 //! `costs_are_at_most_a_millisecond` (`cost_ns`), `idle_states_run_from_shallow_to_deep`
 //! (`us_as_ns`), `power_of_operating_points` (`PowerKeys`, `unit_name`), `power_of_idle_states`
-//! (`cluster` of an idle state). `at`, `value`, `key` and both `cpu`: all.
+//! (`cluster` of an idle state). `at`, `value`, `key` and both `cpu`: `capacity` and the others.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 

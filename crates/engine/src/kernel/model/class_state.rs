@@ -14,7 +14,8 @@
 //! changes.rs::`a_policy_holds_from_its_phase_on` (`new_class`, `set_own_class`, `class_of`),
 //! kthreads.rs::`a_governors_thread_displaces_fair_tasks` (`is_governor`),
 //! storm.rs::`random_steps_obey_the_rules` (`is_throttled`, `forget_refill`). `class_states`,
-//! `has_classes`, `is_class`, `state`: all of these. Each `new`: every run with such tasks.
+//! `has_classes`, `is_class`, `state`: `a_deadline_task_has_its_bandwidth` and the others. Each
+//! `new`: every run with such tasks.
 //!
 //! Callers: change.rs (`has_classes`, `new_class`, `own_level`, `set_own_class`, `set_loan`,
 //! `forget_refill`), classes.rs (`is_governor`, `next_period_ns`, `begin_period`, `begin_job`,

@@ -16,8 +16,8 @@
 //! deadline_budgets.rs::`a_budget_follows_the_clock` (`charge_budget`),
 //! `rt_tasks_go_where_tasks_matter_least` (`select_class`, `class_facts`, `class_push`),
 //! `a_free_cpu_pulls_a_waiting_rt_task` (`class_pull`, `class_move`, `class_carry`),
-//! hotplug.rs::`random_schedules_lose_nothing_1` (`class_tasks`, `nr_class`). `nr_running` is read
-//! by all of these.
+//! hotplug.rs::`random_schedules_lose_nothing_1` (`class_tasks`, `nr_class`). `nr_running` by
+//! `priorities_displace_fair_tasks_and_each_other` and the others.
 //!
 //! Callers: run.rs (`class_sleep`, `class_charge`, `charge_budget`, `class_put_back`,
 //! `class_start`, `class_schedule`), class_change.rs (`class_enter`, `throttle_until_filled`,

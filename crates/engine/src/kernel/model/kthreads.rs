@@ -12,8 +12,8 @@
 //! `governor_takes`, `governor_goes_on`, `kthread_goes_on`),
 //! `a_governors_thread_displaces_fair_tasks` (`realtimes`, `class_states`),
 //! `a_periodic_thread_takes_its_time` (`new`, `action`, `start_kthreads`, `settle`),
-//! `it_can_be_switched_off` (`new`: none). `name`, `cpus`, `len`, `numbers`: all of these.
-//! `realtime` is with `realtimes`.
+//! `it_can_be_switched_off` (`new`: none). `name`, `cpus`, `len`, `numbers`:
+//! `a_governors_thread_runs_for_each_change` and the others. `realtime` is with `realtimes`.
 //!
 //! Callers: interface.rs (`start_kthreads`, `kthread_goes_on`), mod.rs (`actions`), run.rs
 //! (`request_frequency`), task.rs (`realtimes`), wake.rs (`kthread_wakes`).

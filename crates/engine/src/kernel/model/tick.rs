@@ -8,8 +8,9 @@
 //! (`arm_tick`, `tick`), `a_high_resolution_tick_ends_slices_in_time` (`arm_hrtick`, `slice_end`),
 //! lines.rs::`the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`),
 //! balance.rs::`the_second_hog_moves_to_an_idle_cpu` (`kick_nohz`),
-//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`), all (`new`,
-//! `governor`, `push_tick`, `arm_slice_end`).
+//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`),
+//! balance.rs::`four_hogs_on_four_cpus_each_get_one` and the others (`new`, `governor`,
+//! `push_tick`, `arm_slice_end`).
 //!
 //! Callers: idle.rs (`arm_tick`), interface.rs (`slice_end`), queues.rs (`arm_slice_end`), run.rs
 //! (`arm_slice_end`).

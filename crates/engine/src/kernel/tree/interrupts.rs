@@ -8,7 +8,8 @@
 //! `no_kind_of_work_makes_it_warn` (`take` with devices, `rouse`),
 //! crates/cli/tests/all/kernel_runs.rs::`the_boot_is_forgotten` (`end_sleeps`: the first task),
 //! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own`
-//! (`charge_timer`, `after`). `waits_for` and `leaves_idle`: all of these.
+//! (`charge_timer`, `after`). `waits_for` and `leaves_idle`: `no_kind_of_work_makes_it_warn` and
+//! the others.
 //!
 //! Callers: entries.rs (`waits_for`, `rouse`), interface.rs (`waits_for`, `rouse`).
 //!

@@ -13,7 +13,8 @@
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `recorded_runs_happen_again_in_the_same_source` and `a_comparison_does_not_depend_on_threads`
 //! (equal entries), `energy_aware_placement_is_the_kernels_own` (`new`, `take_boot`, and the same
-//! twice), `waits_for_devices_move_frequencies` (`setup`). `default` by all of these.
+//! twice), `waits_for_devices_move_frequencies` (`setup`). `default` by
+//! `recorded_runs_happen_again_in_the_same_source` and the others.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

@@ -8,7 +8,8 @@
 //! measures.rs::`a_timer_with_overruns_leaves_out_what_it_missed` (`taken`),
 //! `forked_threads_have_timers_of_their_own` (`PrivateTimers`, `resolve`),
 //! forking.rs::`forked_threads_have_timers_of_their_own` also `of` and `timers_of`; `timer`,
-//! `ahead` and `late` are the tests' own. Each `new`: all.
+//! `ahead` and `late` are the tests' own. Each `new`: `late_timers_rebase_or_keep_the_grid` and the
+//! others.
 //!
 //! Tests: below, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs::forked_threads_have_timers_of_their_own

@@ -18,10 +18,10 @@
 //! or answer with a constant (`nohz`, `dispatches`, `places_on_exec`, `is_delayed`, `drop_delayed`,
 //! `has_groups`, ...) must go on doing so: another answer is another run in all of these. `queue`,
 //! `select_cpu`, `add_task`, `nr_running`, `nr_queued`, `each_waiting`, `next_known`,
-//! `pick_next_task`, `set_next_task`, `end_turn`: all of these. `new`, `queue_mut`,
-//! `set_task_group`, `place_woken`, `task_fork`, `detach_task`, `attach_task`, `begin_pick`,
-//! `begin_put`, `drop_delayed_next`, `drop_all_delayed`, `set_load_weight`, `set_own_slice`,
-//! `set_group_weight`, `take_touched_group` and `check` are among these two sorts.
+//! `pick_next_task`, `set_next_task`, `end_turn`: `two_hogs_alternate_by_slices` and the others.
+//! `new`, `queue_mut`, `set_task_group`, `place_woken`, `task_fork`, `detach_task`, `attach_task`,
+//! `begin_pick`, `begin_put`, `drop_delayed_next`, `drop_all_delayed`, `set_load_weight`,
+//! `set_own_slice`, `set_group_weight`, `take_touched_group` and `check` are among these two sorts.
 //!
 //! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!

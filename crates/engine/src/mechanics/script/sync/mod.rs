@@ -9,8 +9,8 @@
 //! and measures.rs::`one_signal_has_one_stamp` (`wake_all_listed`, `wake_first_listed`),
 //! `a_ping_pong_costs_what_its_parts_cost` (`pay_wakeup`),
 //! `a_holder_is_lent_the_priority_of_its_waiter` (`have_woken`), `waiting_for_a_sleeper_is_none`
-//! (`waiting`), all (`new`, `park`, `go_on_waking`, `go_on_later`),
-//! handover.rs::`a_unit_that_was_kept_brings_its_lines` (`touch_channel`).
+//! (`waiting`), `each_kind_of_deadlock_is_named` and the others (`new`, `park`, `go_on_waking`,
+//! `go_on_later`), handover.rs::`a_unit_that_was_kept_brings_its_lines` (`touch_channel`).
 //!
 //! Callers: channel.rs (`park`, `pay_wakeup`, `go_on_later`), mechanics/handover.rs
 //! (`touch_channel`), mechanics/report.rs (`is_deadlock`), mechanics/script/start.rs
