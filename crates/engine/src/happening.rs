@@ -250,8 +250,8 @@ impl<F> std::fmt::Debug for Teller<'_, F> {
 }
 
 impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
-    /// For an observer of which `copy` is one, as it is before the run. What `tell` returns counts
-    /// after a state: when the observer wants to see the next one.
+    /// A teller for an observer, of which `copy` is one, as it is before the run. What `tell`
+    /// returns counts after a state: when the observer wants to see the next one.
     pub fn new(copy: &'a mut dyn Observer, tell: F) -> Self {
         Self {
             tell,
@@ -308,7 +308,8 @@ impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<'_, F> {
         self.next_state_ns = (self.tell)(state.time_ns, taken);
     }
 
-    /// In a tree a situation is a decision, told only if a copy of the observer is there to choose.
+    /// Whether the observer wants the decision at hand. In a tree a situation is a decision, told
+    /// only if a copy of the observer is there to choose.
     fn wants_situation(&self) -> bool {
         self.copy.is_some()
     }

@@ -104,7 +104,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// It blocks or ends.
+    /// Whether the task blocks or ends.
     #[must_use]
     pub fn sleeps(self) -> bool {
         !matches!(self, Self::Preempted | Self::Yields)
@@ -136,7 +136,7 @@ pub enum PlacementKind {
 }
 
 impl PlacementKind {
-    /// As results have it.
+    /// The name that results have for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -214,7 +214,7 @@ pub struct Iteration {
 /// Watches a run. All methods do nothing unless implemented.
 #[allow(unused_variables)]
 pub trait Observer {
-    /// Something happened.
+    /// Tells the observer that something happened.
     fn happened(&mut self, time_ns: u64, what: &Happening) {}
     /// Is the decision that is about to fall to be shown as a `Situation`?
     fn wants_situation(&self) -> bool {

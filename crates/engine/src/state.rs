@@ -62,7 +62,7 @@ pub struct SchedMcState {
 }
 
 impl Activity {
-    /// By what draws power; `name` has the names of idle states.
+    /// What a CPU does, made of what draws power; `name` has the names of idle states.
     pub(crate) fn of(power: Option<CpuPower>, name: impl Fn(u16) -> String) -> Self {
         match power {
             Some(CpuPower::Transition { state }) => Self::Transition(name(state)),
@@ -228,7 +228,7 @@ impl StateView<'_> {
         });
     }
 
-    /// All of it.
+    /// The state of the whole machine, all of it copied.
     #[must_use]
     pub fn machine(&self) -> MachineState {
         (self.take)()
@@ -244,7 +244,7 @@ pub struct States {
 }
 
 impl States {
-    /// At these times, ns; in any order, each once.
+    /// An observer that takes the states at these times, ns; in any order, each once.
     #[must_use]
     pub fn at(times_ns: &[u64]) -> Self {
         let mut left = times_ns.to_vec();

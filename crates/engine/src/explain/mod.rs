@@ -151,7 +151,7 @@ impl<'a> Threads<'a> {
         *made += 1;
     }
 
-    /// As `RunReport::threads` has it.
+    /// A thread's name, as `RunReport::threads` has it.
     fn name(&self, thread: u32) -> String {
         let (script, number, _) = self.threads[thread as usize];
         let name = &self.workload.tasks[script as usize].name;
@@ -207,12 +207,12 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// As `RunReport::threads` has it.
+    /// A thread's name, as `RunReport::threads` has it.
     fn name(&self, thread: u32) -> String {
         self.threads.name(thread)
     }
 
-    /// Which wake-up of its task the last decision was, from 1; 0: a fork.
+    /// The number among the wake-ups of its task that the last decision was, from 1; 0: a fork.
     fn number(&self) -> u64 {
         self.number
     }
@@ -334,7 +334,7 @@ fn shown(workload: &Workload, hidden: usize, index: usize) -> Option<u32> {
     }
 }
 
-/// In which idle state each CPU is.
+/// The idle state that each CPU is in.
 fn idle_states(power: &[Option<CpuPower>]) -> Vec<Option<u16>> {
     let state = |power: &Option<CpuPower>| match power {
         Some(CpuPower::Idle { state }) => Some(*state),
@@ -353,7 +353,8 @@ impl Observer for Taker<'_> {
         }
     }
 
-    /// Only the decision asked for is shown: a look costs a copy of the core.
+    /// Whether this situation is to be shown. Only the decision asked for is: a look costs a copy
+    /// of the core.
     fn wants_situation(&self) -> bool {
         self.left == 1 && self.taken.is_none()
     }

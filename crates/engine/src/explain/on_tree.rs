@@ -40,7 +40,7 @@ pub struct OnTree {
 }
 
 impl OnTree {
-    /// For a machine.
+    /// A core for a machine, on which the tree's state is put.
     ///
     /// # Errors
     /// A machine that the core refuses under this policy.
@@ -250,7 +250,7 @@ pub(super) fn take_hints(is_idle: u32, hints: [u32; 2], cpu: &mut wp_cpu) {
     }
 }
 
-/// Which of its idle states a CPU is in; None: it is in none.
+/// The position of the idle state that a CPU is in; None: it is in none.
 fn idle_state<T: Copy>(choice: &Choice, states: &[T]) -> Option<T> {
     if choice.idle_state == abi::NONE {
         return None;
@@ -267,7 +267,7 @@ fn offered(platform: &Platform, cpu: u32) -> impl Iterator<Item = usize> {
     states.map(|(index, _)| index)
 }
 
-/// Their exit latencies, us.
+/// The exit latencies of the idle states that a CPU is offered, us.
 fn exits(platform: &Platform, cpu: u32) -> Vec<Option<u32>> {
     let exit = |state: usize| {
         let state = &platform.idle_states[state];

@@ -244,7 +244,7 @@ pub fn watch_tree(
 }
 
 impl TreeExplanation {
-    /// Of each CPU the name of the idle state that it is in; None: it is in none.
+    /// The name, for each CPU, of the idle state that it is in; None: it is in none.
     #[must_use]
     pub fn idle(&self, platform: &Platform) -> Vec<Option<String>> {
         let name = |choice: &Choice| {

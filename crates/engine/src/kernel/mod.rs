@@ -85,7 +85,7 @@ pub(crate) trait Kernel {
     /// An event is about to be handled.
     fn begin_event<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>, _event: Event) {}
 
-    /// It is over.
+    /// Tells the kernel that the event is over.
     fn end_event<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>) {}
 
     /// An event of its own (`Mechanics::push`).
@@ -105,7 +105,7 @@ pub(crate) trait Kernel {
     /// A device interrupts a CPU, whatever it does, for so long.
     fn device<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, run_ns: u64);
 
-    /// Where the interrupt of a device goes that may go elsewhere than to `cpu`.
+    /// The CPU to which the interrupt of a device goes that may go elsewhere than to `cpu`.
     fn irq_cpu(&mut self, _now_ns: u64, cpu: CpuId) -> CpuId {
         cpu
     }

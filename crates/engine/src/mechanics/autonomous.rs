@@ -81,7 +81,7 @@ impl Autonomous {
 }
 
 impl<O: Observer> Mechanics<'_, O> {
-    /// From now on hardware chooses clocks, with this hint, or the kernel does (None).
+    /// Lets hardware choose clocks from now on, with this hint, or the kernel (None).
     pub(crate) fn choose_clocks(&mut self, preference: Option<u8>) {
         let Some(own) = &mut self.hardware.clocks.autonomous else {
             return;

@@ -75,7 +75,7 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    /// Before the run it idles, in its first state that does not poll.
+    /// A CPU before the run: it idles, in its first state that does not poll.
     pub(super) fn idle(states: &[CpuIdleState]) -> Self {
         Self {
             idle_state: CpuIdleState::first_halt(states),

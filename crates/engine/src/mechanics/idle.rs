@@ -44,7 +44,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.machine.idle[cpu.index()][self.cpus[cpu].idle_state]
     }
 
-    /// How long it has idled in the whole run.
+    /// How long a CPU has idled in the whole run, ns.
     pub(crate) fn idle_ns(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu].idle_ns(self.clock.now)
     }

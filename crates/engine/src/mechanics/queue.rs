@@ -72,7 +72,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Its place among the events of one instant. Kernels put theirs between these.
+    /// An event's place among the events of one instant. Kernels put theirs between these.
     #[inline]
     fn class(self) -> u8 {
         match self {
@@ -108,7 +108,8 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// For a machine of so many CPUs. The end of a step is looked at every `ahead_ns`.
+    /// An empty queue for a machine of so many CPUs. The end of a step is looked at every
+    /// `ahead_ns`.
     pub(crate) fn new(nr_cpus: u32, ahead_ns: u64) -> Self {
         let cpu = CpuId(0);
         Self {

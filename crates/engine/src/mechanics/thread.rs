@@ -208,7 +208,7 @@ impl Thread {
         }
     }
 
-    /// A thread of a script.
+    /// A thread that follows a script.
     pub(crate) fn of_script(script: &TaskScript, index: u32) -> Self {
         Self {
             script: index,
@@ -217,7 +217,7 @@ impl Thread {
         }
     }
 
-    /// Its script's name, of a forked one with its number among its equals.
+    /// The thread's name: its script's, of a forked one with its number among its equals.
     pub(crate) fn name(&self, scripts: &[TaskScript]) -> String {
         let name = &scripts[self.script as usize].name;
         (self.number).map_or_else(|| name.clone(), |n| format!("{name}-{n:04}"))
@@ -228,12 +228,12 @@ impl Thread {
         self.overhead | self.kernel_wait_ns > 0
     }
 
-    /// It has not ended.
+    /// Whether the thread has not ended.
     pub(crate) fn is_there(&self) -> bool {
         self.state != State::Exited
     }
 
-    /// Queued or executing.
+    /// Whether the thread is queued or executing.
     pub(crate) fn is_runnable(&self) -> bool {
         self.state == State::Runnable
     }
@@ -253,7 +253,7 @@ impl Thread {
         }
     }
 
-    /// Its sleep ends with a device, and the kernel is told so: iowait.
+    /// Whether the thread's sleep ends with a device, and the kernel is told so: iowait.
     #[inline]
     pub(crate) fn is_in_io(&self) -> bool {
         self.in_io || self.io_wait

@@ -76,7 +76,7 @@ impl Seen<'_> {
         self.opp[domain].into()
     }
 
-    /// By the platform's number of the state.
+    /// The name of an idle state, by the platform's number of it.
     pub(crate) fn idle_name(&self, state: u16) -> String {
         self.idle_names[usize::from(state)].clone()
     }
@@ -106,7 +106,7 @@ impl<O: Observer> Mechanics<'_, O> {
         (self.told.observer, seen)
     }
 
-    /// Who watches.
+    /// The observer of the run.
     #[inline]
     pub(crate) fn observer(&mut self) -> &mut O {
         self.told.observer

@@ -114,8 +114,8 @@ impl Turbo {
     }
 }
 
-/// Of each domain the nominal and the last point, where the driver offers none between them. A
-/// domain whose cores are not counted may lack that clock.
+/// Gives, for each domain, the nominal and the last point, where the driver offers none between
+/// them. A domain whose cores are not counted may lack that clock.
 fn nominal(platform: &Platform, release: (u16, u16)) -> Vec<Option<(u16, u16)>> {
     let turbo = platform.turbo.as_ref();
     let khz = turbo.and_then(|turbo| turbo.nominal_khz_in(release));

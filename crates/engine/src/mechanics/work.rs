@@ -110,8 +110,8 @@ impl<O: Observer> Mechanics<'_, O> {
         self.machine.speed[cpu.index()][self.hardware.opp[domain] as usize]
     }
 
-    /// From now on the CPU runs at its domain's operating point, with so many busy threads in its
-    /// core.
+    /// Lets the CPU run from now on at its domain's operating point, with so many busy threads in
+    /// its core.
     pub(super) fn change_speed<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, busy: usize) {
         let alone = self.speed_alone(cpu);
         let smt = self.machine.smt.as_ref();

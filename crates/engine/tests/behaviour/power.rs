@@ -343,8 +343,8 @@ fn later_eras_pack_as_well() {
     }
 }
 
-/// Goal: hackbench-like messaging loses by packing (acceptance 10): fewer messages in the same time.
-/// With 40 groups; few ones end before the clock of a spread load has risen.
+/// Goal: hackbench-like messaging loses by packing (acceptance 10): fewer messages in the same
+/// time. With 40 groups; few ones end before the clock of a spread load has risen.
 #[test]
 fn packing_does_not_pay_for_messaging() {
     let platform = builtin("snb-ep-4s");

@@ -343,8 +343,8 @@ impl Model<'_> {
         }
     }
 
-    /// As a wake-up without a choice of CPU: the task joins the queue of `cpu` where it had left
-    /// it.
+    /// Puts a throttled task back, as a wake-up without a choice of CPU: it joins the queue of
+    /// `cpu` where it had left it.
     fn join_from_limbo<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId) {
         let (home, services) = self.ask_home(m.now());
         home.place_woken(services, task, cpu);

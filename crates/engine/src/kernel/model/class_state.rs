@@ -128,13 +128,13 @@ impl ClassState {
         self.task.is_deadline() && self.task.raw().dl_runtime_ns == 0
     }
 
-    /// Its deadline comes before the end of its period.
+    /// Whether a task's deadline comes before the end of its period.
     fn is_constrained(&self) -> bool {
         let raw = self.task.raw();
         raw.dl_deadline_ns < raw.dl_period_ns
     }
 
-    /// When its next period begins (`dl_next_period()`); 0: it has had none.
+    /// The time at which a task's next period begins (`dl_next_period()`); 0: it has had none.
     pub(super) fn next_period_ns(&self) -> u64 {
         let raw = self.task.raw();
         match raw.deadline_ns {
@@ -215,7 +215,7 @@ impl Classes {
         state.expect("asked of RT and deadline tasks only")
     }
 
-    /// Its level, 0 for a fair task.
+    /// A task's level above the fair class, 0 for a fair task.
     #[inline]
     pub(super) fn level(&self, task: TaskId) -> u64 {
         let state = self.states.get(task.index()).and_then(Option::as_ref);
@@ -248,7 +248,7 @@ impl Classes {
         own.map_or(0, |state| state.task.level())
     }
 
-    /// Its policy changes; what it was lent stays unless that is less. Off the queue.
+    /// Changes a task's own policy; what it was lent stays unless that is less. Off the queue.
     pub(super) fn set_own_class(&mut self, task: TaskId, own: Option<ClassState>) {
         let level = own.as_ref().map_or(0, |own| own.task.level());
         match &mut self.states[task.index()] {

@@ -73,7 +73,7 @@ impl Model<'_> {
         self.count_running(cpu);
     }
 
-    /// Where a task above the fair class goes; None for others.
+    /// The CPU to which a task above the fair class goes; None for others.
     pub(super) fn select_class(&mut self, task: TaskId, ask: &Request) -> Option<Choice> {
         let state = self.classes.states.get(task.index())?.as_ref()?;
         Some(self.core.select_class(&self.tasks[task], &state.task, ask))
@@ -98,7 +98,7 @@ impl Model<'_> {
         self.core.woken(cpu.0, m.now());
     }
 
-    /// On `cpu` it becomes one of those that may run.
+    /// Makes a task one of those that may run on `cpu`.
     pub(super) fn class_enter<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -153,7 +153,7 @@ impl Model<'_> {
         self.class_facts(cpu);
     }
 
-    /// Its budget is empty: it waits for the next period on no queue.
+    /// Throttles a task whose budget is empty: it waits for the next period on no queue.
     pub(super) fn throttle_until_filled<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -399,7 +399,7 @@ impl Model<'_> {
         true
     }
 
-    /// Those that wait and would run elsewhere at once go there, the most important first.
+    /// Pushes tasks that wait and would run elsewhere at once, the most important first.
     pub(super) fn class_push<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let waiting: Vec<_> = self.cpus[cpu].classes.waiting().collect();
         for (_, task) in waiting {
@@ -489,7 +489,7 @@ impl Model<'_> {
         m.tell_migrate(task, from, to, cause);
     }
 
-    /// Those of a CPU, the running one first.
+    /// The tasks above the fair class on a CPU, the running one first.
     pub(super) fn class_tasks(&self, cpu: CpuId) -> Vec<TaskId> {
         let queue = &self.cpus[cpu].classes;
         let waiting = queue.waiting().map(|(_, task)| task);

@@ -63,7 +63,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where the first thread starts.
+    /// The CPU on which the first thread starts.
     pub(super) fn start_cpu<O: Observer>(
         &self,
         m: &Mechanics<'_, O>,
@@ -77,7 +77,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where a task goes whose CPUs have all left: the core's answer.
+    /// The CPU to which a task goes whose CPUs have all left: the core's answer.
     pub(super) fn fallback<O: Observer>(
         &self,
         m: &Mechanics<'_, O>,
@@ -218,7 +218,7 @@ impl Model<'_> {
         }
     }
 
-    /// Its timers go to one CPU, whatever the tasks' own.
+    /// Hands the timers of a CPU that leaves to one other CPU, whatever the tasks' own.
     fn hand_over_timers<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let heir = m.first_online();
         let mut timers = std::mem::take(&mut self.cpus[cpu].timers);

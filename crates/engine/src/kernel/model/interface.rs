@@ -55,7 +55,8 @@ impl Kernel for Model<'_> {
         self.start_bandwidth(m);
     }
 
-    /// Only a sched_ext scheduler needs to know where callbacks of an event run.
+    /// Notes that an event begins. Only a sched_ext scheduler needs to know where callbacks of an
+    /// event run.
     #[inline]
     fn begin_event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: mechanics::Event) {
         if self.home.is_sched_ext() {

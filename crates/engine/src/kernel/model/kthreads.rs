@@ -132,7 +132,7 @@ impl Kthreads {
         Self { all, governors }
     }
 
-    /// How many there are.
+    /// The number of kernel threads.
     pub(super) fn len(&self) -> u32 {
         self.all.len() as u32
     }
@@ -142,22 +142,22 @@ impl Kthreads {
         self.all.iter().map(|kthread| kthread.action).collect()
     }
 
-    /// Their policies, where they are above the fair class.
+    /// The policies of kernel threads, where they are above the fair class.
     pub(super) fn realtimes(&self) -> impl Iterator<Item = Option<RealTime>> {
         self.all.iter().map(Kthread::realtime)
     }
 
-    /// Name of the n-th.
+    /// The name of the n-th kernel thread.
     pub(super) fn name(&self, index: usize) -> Option<&str> {
         Some(&self.all.get(index)?.name)
     }
 
-    /// CPUs of the n-th.
+    /// The CPUs that the n-th kernel thread may use.
     pub(super) fn cpus(&self, index: usize) -> Option<&[u32]> {
         self.all[index].cpus.as_deref()
     }
 
-    /// Their states above the fair class; nothing if all of them are fair.
+    /// The kernel threads' states above the fair class; nothing if all of them are fair.
     pub(super) fn class_states(&self, params: &ClassParams) -> Vec<Option<ClassState>> {
         let state = |kthread: &Kthread| {
             let kind = kthread.realtime()?;

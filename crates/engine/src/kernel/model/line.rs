@@ -39,24 +39,24 @@ pub(crate) struct Transfer {
 struct Set([u64; 16]);
 
 impl Set {
-    /// A set of one CPU.
+    /// The set that has this CPU alone.
     fn only(number: u32) -> Self {
         let mut set = Self::default();
         set.add(number);
         set
     }
 
-    /// The CPU has the line, too.
+    /// Adds a CPU to those that have the line.
     fn add(&mut self, number: u32) {
         self.0[number as usize / 64 % 16] |= 1 << (number % 64);
     }
 
-    /// Has the CPU the line?
+    /// Whether the CPU has the line.
     fn has(&self, number: u32) -> bool {
         self.0[number as usize / 64 % 16] >> (number % 64) & 1 != 0
     }
 
-    /// Nobody has it.
+    /// Whether no CPU has the line.
     fn is_empty(&self) -> bool {
         self.0 == [0; 16]
     }

@@ -54,7 +54,7 @@ fn transfer(costs: &Costs) -> Transfer {
 pub(super) struct GroupLines(Vec<Vec<Line>>);
 
 impl GroupLines {
-    /// Where a line that another CPU wrote takes time.
+    /// The lines of a machine where a line that another CPU wrote takes time.
     pub(super) fn new(core: &Core, transfer: Transfer) -> Self {
         if transfer.shared_ns | transfer.other_ns == 0 {
             return Self::default();
@@ -110,7 +110,7 @@ impl Model<'_> {
         at_ns - begin_ns
     }
 
-    /// The same of the task's group; 0 if it is in none.
+    /// How long a CPU waits for the line of the task's group; 0 if it is in none.
     #[inline]
     pub(super) fn line_wait<O: Observer>(
         &mut self,

@@ -96,9 +96,9 @@ impl Model<'_> {
         nearest.unwrap_or(cpu)
     }
 
-    /// Its turn: for each idle CPU signals that only fade, and a kick to those that should make
-    /// their periodic pass. A CPU pulls for itself. Then the timer is started again: on a busy CPU
-    /// where there is one.
+    /// Does what the timer of idle CPUs is for: for each idle CPU signals that only fade, and a
+    /// kick to those that should make their periodic pass. A CPU pulls for itself. Then the timer
+    /// is started again: on a busy CPU where there is one.
     pub(super) fn idle_turn<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, by: CpuId) {
         self.extra_work(m, by, KernelWork::Balance);
         let mut turn = IdleTurn::begin(m.now());

@@ -34,7 +34,7 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// At time 0, with the first samples still to come.
+    /// The governor at time 0, with the first samples still to come.
     pub(super) fn new(core: &Core, nr_cpus: usize, tick_ns: u64) -> Self {
         let domains = core.state().nr_freq_doms;
         let due = |domain| next_sample_ns(core, domain, 0, tick_ns, nr_cpus > 1);

@@ -47,8 +47,8 @@ impl Model<'_> {
         }
     }
 
-    /// When the budget of the running task is empty, if it has one. What ends slices between ticks
-    /// is armed.
+    /// The time at which the budget of the running task is empty, if it has one. What ends slices
+    /// between ticks is armed.
     #[inline]
     pub(super) fn limit_run<O: Observer>(
         &mut self,

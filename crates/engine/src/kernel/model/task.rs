@@ -93,7 +93,7 @@ impl TaskState {
         }
     }
 
-    /// A thread of a script.
+    /// The state of a thread that follows a script.
     pub(super) fn of_script(script: &TaskScript) -> Self {
         Self {
             process: script.attributes.process,

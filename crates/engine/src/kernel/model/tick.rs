@@ -69,7 +69,7 @@ impl Ticks {
 }
 
 impl Model<'_> {
-    /// At most one tick is pending per CPU.
+    /// Arms the next tick of a CPU. At most one tick is pending per CPU.
     #[inline]
     pub(super) fn arm_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if !self.cpus[cpu].tick_armed {
@@ -77,7 +77,8 @@ impl Model<'_> {
         }
     }
 
-    /// At the next whole multiple of the tick's period: all CPUs share the grid.
+    /// Puts the tick of a CPU at the next whole multiple of the tick's period: all CPUs share the
+    /// grid.
     fn push_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.cpus[cpu].tick_armed = true;
         let tick = self.machine.tick_ns;
@@ -144,7 +145,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where slices end between ticks: makes sure of an event at the end of the running task's.
+    /// Makes sure, where slices end between ticks, of an event at the end of the running task's.
     #[inline]
     pub(super) fn arm_slice_end<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.ticks.hrtick {

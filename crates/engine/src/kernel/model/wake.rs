@@ -202,8 +202,8 @@ impl Model<'_> {
         m.take_for_device(cpu, run_ns);
     }
 
-    /// After interrupt work: run the new task, go on with the old one, or back to idle when it is
-    /// done.
+    /// Decides what the CPU does after interrupt work: run the new task, go on with the old one, or
+    /// back to idle when it is done.
     pub(super) fn after_interrupt<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // once it has its line
@@ -475,7 +475,7 @@ impl Model<'_> {
         }
     }
 
-    /// The same; false: the task waits.
+    /// Tries to let a task that has joined displace the running one; false: the task waits.
     pub(super) fn try_preempt<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -51,7 +51,7 @@ pub(super) struct QueueLock {
 }
 
 impl QueueLock {
-    /// Whoever has it keeps it until then.
+    /// Notes who has the lock, and that it keeps it until then.
     pub(super) fn keep(&mut self, holder: CpuId, until_ns: u64) {
         self.holder = Some(holder);
         self.free_ns = self.free_ns.max(until_ns);
@@ -284,7 +284,7 @@ impl Model<'_> {
         wait
     }
 
-    /// The same where the wait delays nothing but what the waiting CPU does next.
+    /// Takes the lock of a queue where the wait delays nothing but what the waiting CPU does next.
     pub(super) fn lock_queue<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

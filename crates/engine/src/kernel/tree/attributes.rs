@@ -82,8 +82,8 @@ pub(super) fn level(attr: &Attr) -> u64 {
     }
 }
 
-/// With what a waiter lends that matters more. A budget is not lent: its holder goes before all
-/// RT tasks.
+/// The attributes of a task with what a waiter lends that matters more. A budget is not lent: its
+/// holder goes before all RT tasks.
 pub(super) fn lent(own: &Attr, donor: Option<&Attr>) -> Attr {
     match donor.filter(|donor| level(donor) > level(own)) {
         None => *own,

@@ -67,7 +67,7 @@ impl Tree<'_> {
         answer
     }
 
-    /// Enters the kernel for what it must not refuse; a refusal ends the run, since one that goes on
+    /// Enters the kernel for what it must not refuse. A refusal ends the run: one that goes on
     /// without it would be another one.
     pub(super) fn carry_out<O: Observer>(
         &mut self,
@@ -130,8 +130,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Lets each CPU do what the kernel says by now, after an order of the machine's owner, in which
-    /// other CPUs have run.
+    /// Lets each CPU do what the kernel says by now, after an order of the machine's owner, in
+    /// which other CPUs have run.
     pub(super) fn follow<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         for cpu in self.machine.cpus() {
             match m.mode(cpu) {

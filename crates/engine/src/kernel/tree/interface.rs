@@ -261,7 +261,7 @@ fn plug_ticket(cpu: CpuId, online: bool) -> u64 {
     (u64::from(cpu.0) << 1 | u64::from(online)) + ORDER + 1
 }
 
-/// The other way round.
+/// The CPU and the direction of a ticket that `plug_ticket` has made.
 fn of_plug_ticket(ticket: u64) -> (CpuId, bool) {
     let plugged = ticket - ORDER - 1;
     (CpuId((plugged >> 1) as u32), plugged & 1 != 0)

@@ -68,7 +68,7 @@ struct Cpu {
 }
 
 impl Default for Cpu {
-    /// Nothing runs, no timer is armed.
+    /// A CPU at the start: nothing runs, no timer is armed.
     fn default() -> Self {
         Self {
             runs: None,
@@ -117,7 +117,7 @@ pub(crate) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// Of a kernel that has booted on `tree_machine`, at time 0.
+    /// The tree's side of a kernel that has booted on `tree_machine`, at time 0.
     pub(crate) fn new(
         platform: &wakeplace_platform::Platform,
         machine: &'a Machine,

@@ -341,7 +341,7 @@ impl Tree<'_> {
         self.wants_cpu(cpu)
     }
 
-    /// With what it was lent, if that is more (`attributes::level`).
+    /// A task's level with what it was lent, if that is more (`attributes::level`).
     pub(super) fn level_of(&self, task: TaskId) -> u64 {
         let own = &self.tasks[task];
         attributes::level(own.lent.as_ref().unwrap_or(&own.attr))

@@ -55,7 +55,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// When counting begins, if the workload counts and all its tasks exist.
+    /// The time at which counting begins, if the workload counts and all its tasks exist.
     pub(in crate::mechanics) fn counts_from_ns(&self) -> Option<u64> {
         Some(self.t_zero_ns? + self.warm_up_ns?)
     }
@@ -127,7 +127,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// Where the task's own times begin; None: that is still to come.
+    /// The time from which the task's own times count; None: that is still to come.
     pub(super) fn zero_ns(&self, task: TaskId) -> Option<u64> {
         let thread = &self.threads[task];
         match self.threads.scripts[thread.script as usize].zero {

@@ -274,7 +274,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// When the task is to begin, once time zero is known.
+    /// The time at which the task is to begin, once time zero is known.
     fn begins_at(&self, task: TaskId) -> u64 {
         let script = self.threads[task].script;
         let zero = self.zero_ns(task).unwrap_or(self.clock.now);

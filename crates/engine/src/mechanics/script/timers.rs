@@ -36,7 +36,7 @@ pub(crate) struct TimerUse {
 }
 
 impl TimerState {
-    /// Not started: the first use says when it expires.
+    /// A timer that is not started: the first use says when it expires.
     pub(crate) fn new(timer: &Timer) -> Self {
         Self {
             mode: timer.mode,

@@ -45,7 +45,7 @@ pub(crate) struct Menu {
 }
 
 impl Default for Menu {
-    /// Nothing learnt: timers are believed (`UNITY`), no pattern.
+    /// A governor that has learnt nothing: timers are believed (`UNITY`), no pattern.
     fn default() -> Self {
         Self {
             correction: [UNITY; BUCKETS],

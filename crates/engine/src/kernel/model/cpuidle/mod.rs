@@ -71,7 +71,7 @@ impl Sleep<'_> {
         self.to_tick_ns.is_none()
     }
 
-    /// To the next timer, be it the tick.
+    /// Time to the next timer, be it the tick, ns.
     fn to_event_ns(self) -> u64 {
         let to_tick = self.to_tick_ns.unwrap_or(u64::MAX);
         self.to_timer_ns.min(to_tick)

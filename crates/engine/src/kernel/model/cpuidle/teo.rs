@@ -322,7 +322,8 @@ impl Teo {
         sleep.decide(state, duration, sleep.to_event_ns())
     }
 
-    /// Where the answer could not change the choice, the timer is not asked.
+    /// Whether the timer is asked. Where the answer could not change the choice, the timer is not
+    /// asked.
     fn asks_timer(&self, sleep: &Sleep<'_>, state: usize) -> bool {
         let short = sleep.residency(state) < SHORT_NS;
         let instant = || 2 * self.short_idles >= self.total;
@@ -388,7 +389,8 @@ impl Teo {
         None
     }
 
-    /// The same, at most as deep as the state with most intercepts.
+    /// The choice of `early_6_12` as 7.3 makes it, at most as deep as the state with most
+    /// intercepts.
     fn early_7_3(&self, deepest: usize) -> Option<usize> {
         let above = self.above(deepest);
         if !self.mostly_early(&above) {
@@ -438,7 +440,7 @@ mod tests {
     const US: u64 = 1_000;
     const TICK_NS: u64 = 4_000 * US;
 
-    /// rk3399's.
+    /// The idle states of the rk3399.
     fn states() -> Vec<CpuIdleState> {
         let state = |(index, latency, residency): (u16, u64, u64)| CpuIdleState {
             index,

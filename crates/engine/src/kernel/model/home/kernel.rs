@@ -61,7 +61,7 @@ impl KernelHome {
     }
 }
 
-/// Of the kernel that a core's rules are of.
+/// The kind of the kernel that a core's rules are of.
 pub(crate) fn kernel_kind(core: &Core) -> KernelKind {
     KernelKind {
         lazy: core.preempts_lazily(),

@@ -192,7 +192,8 @@ impl Home for LiveHome {
         }
     }
 
-    /// At the front if asked, or if the core says it is next anyway; else by its virtual deadline.
+    /// Queues a task: at the front if asked, or if the core says it is next anyway; else by its
+    /// virtual deadline.
     #[inline]
     fn enqueue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, front: bool) {
         let record = &services.records[task.index()];
@@ -268,8 +269,8 @@ impl Home for LiveHome {
         self.queue_mut(cpu).insert(task, deadline_ns);
     }
 
-    /// With a slice left: yes. Without one: no, if a task is at the front; else `dispatch` says
-    /// (None).
+    /// Whether the running task goes on. With a slice left: yes. Without one: no, if a task is at
+    /// the front; else `dispatch` says (None).
     #[inline]
     fn keeps(&mut self, _task: TaskId, cpu: CpuId) -> Option<bool> {
         let queue = self.queue(cpu);
@@ -279,7 +280,7 @@ impl Home for LiveHome {
         queue.has_local().then_some(false)
     }
 
-    /// Only what is at the front is known without a dispatch.
+    /// The next task, if it is known. Only what is at the front is known without a dispatch.
     #[inline]
     fn next_known(&self, cpu: CpuId) -> bool {
         self.queue(cpu).has_local()
@@ -393,7 +394,7 @@ impl Home for LiveHome {
         others
     }
 
-    /// As the kernel does it: stopped, changed, started anew.
+    /// Changes a task's weight as the kernel does it: stopped, changed, started anew.
     #[inline]
     fn reweight_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, nice: i8) {
         let (core, now_ns) = (services.core, services.now_ns);

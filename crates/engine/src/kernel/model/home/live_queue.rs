@@ -71,8 +71,8 @@ impl LiveQueue {
         self.local.push_back(task);
     }
 
-    /// Of equal deadlines the earlier arrival goes first. The order is by signed distance: virtual
-    /// time wraps.
+    /// Inserts a task by its deadline. Of equal deadlines the earlier arrival goes first. The order
+    /// is by signed distance: virtual time wraps.
     pub(crate) fn insert(&mut self, task: TaskId, deadline_ns: u64) {
         let later = |v: u64| v.wrapping_sub(deadline_ns).cast_signed() > 0;
         let at = self.ordered.partition_point(|(v, _)| later(*v));

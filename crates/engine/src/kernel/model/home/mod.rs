@@ -83,7 +83,7 @@ pub(crate) trait Home {
     /// Adds a task that is on no queue. Its number is the next one (`init_task`).
     fn add_task(&mut self, task: &TaskState, own_slice_ns: Option<u64>, group: Option<usize>);
 
-    /// Its group from now on. Off the queue (`cgroup_move`).
+    /// Puts a task into a group from now on. It is off the queue (`cgroup_move`).
     fn set_task_group(&mut self, task: TaskId, group: Option<usize>);
 
     /// Tasks of a CPU that can run, the running one included.
@@ -95,7 +95,8 @@ pub(crate) trait Home {
     /// Calls `seen` with each task that waits on a CPU.
     fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId));
 
-    /// The same for those that balancing may take, in the home's own order if it `dispatches`.
+    /// Calls for each waiting task that balancing may take, in the home's own order if it
+    /// `dispatches`.
     fn each_pullable(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId));
 
     /// Gives a woken task its place in the order of `cpu`. A home that does so when the task is
@@ -253,7 +254,7 @@ pub(crate) trait Home {
     /// tasks runs. A home without groups with quotas does nothing here. So below.
     fn throttle_group(&mut self, _group: usize, _cpu: CpuId) {}
 
-    /// It may run again.
+    /// Lets a throttled group run again on a CPU.
     fn unthrottle_group(&mut self, _group: usize, _cpu: CpuId) {}
 
     /// The running task, or the one just picked, leaves the queue since its group is throttled.

@@ -173,7 +173,8 @@ impl<'a> SchedExtHome<'a> {
             .set_cpus_allowed(id(task), &mask(record, nr_cpus));
     }
 
-    /// As `update_rq_clock`: before a callback with the run queue locked its clocks are of now.
+    /// Brings the clocks of a run queue up to date, as `update_rq_clock`: before a callback with
+    /// the run queue locked its clocks are of now.
     #[inline]
     fn update_rq_clock(&mut self, services: Services<'_>, cpu: CpuId) {
         services.core.show_rq_clock(cpu.0, services.now_ns);
@@ -254,7 +255,7 @@ impl Home for SchedExtHome<'_> {
         self.join = Join::Wakeup;
     }
 
-    /// As `place_woken`: a new task joins next.
+    /// Notes, as `place_woken`, that a new task joins next.
     #[inline]
     fn task_fork(
         &mut self,
@@ -267,7 +268,7 @@ impl Home for SchedExtHome<'_> {
         self.join = Join::New;
     }
 
-    /// As `place_woken`: a task that was moved joins next.
+    /// Notes, as `place_woken`, that a task that was moved joins next.
     #[inline]
     fn migrate_task_rq(
         &mut self,
@@ -283,7 +284,7 @@ impl Home for SchedExtHome<'_> {
     #[inline]
     fn detach_task(&mut self, _task: TaskId, _cpu: CpuId) {}
 
-    /// As `place_woken`: a task that was changed joins next.
+    /// Notes, as `place_woken`, that a task that was changed joins next.
     #[inline]
     fn attach_task(&mut self, _services: Services<'_>, _task: TaskId, _cpu: CpuId, _new: bool) {
         self.join = Join::Change;
@@ -416,7 +417,7 @@ impl Home for SchedExtHome<'_> {
         self.class.task_tick(id(task))
     }
 
-    /// None: slices of a scheduler end at ticks.
+    /// What is left of the slice: None, since slices of a scheduler end at ticks.
     #[inline]
     fn slice_left_ns(&self, _core: &Core, _cpu: CpuId, _now_ns: u64) -> Option<u64> {
         None

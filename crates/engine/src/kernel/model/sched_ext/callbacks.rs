@@ -73,7 +73,7 @@ impl Model<'_> {
         }
     }
 
-    /// From now on callbacks run on `cpu`. Returns where they ran before.
+    /// Lets callbacks run on `cpu` from now on. Returns where they ran before.
     #[inline]
     pub(in crate::kernel::model) fn enter_ext<O: Observer>(
         &mut self,
@@ -134,7 +134,7 @@ impl Model<'_> {
         }
     }
 
-    /// The same as a CPU picks: what comes next begins later.
+    /// Pays for callbacks that ran as a CPU picked: what comes next begins later.
     #[inline]
     pub(in crate::kernel::model) fn pay_ext_dispatch<O: Observer>(
         &mut self,

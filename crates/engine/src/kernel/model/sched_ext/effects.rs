@@ -46,7 +46,7 @@ impl Model<'_> {
         }
     }
 
-    /// Until none is left: a carried move may lead to others.
+    /// Carries out moves of tasks until none is left: a carried move may lead to others.
     fn carry_all_ext_moves<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         let mut moves = std::mem::take(&mut self.ext.moves);
         while let Some(ext) = self.home.sched_ext()
@@ -146,7 +146,7 @@ impl Model<'_> {
         }
     }
 
-    /// `resched_curr`: the CPU looks at its queue as soon as it can.
+    /// Carries out `resched_curr`: the CPU looks at its queue as soon as it can.
     fn resched_ext<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, by: CpuId) {
         if self.cpus[cpu].reschedule {
             return; // it is on its way

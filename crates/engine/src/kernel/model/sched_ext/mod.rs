@@ -141,7 +141,7 @@ impl Model<'_> {
         }
     }
 
-    /// A thread is gone.
+    /// Tells the scheduler that a thread is gone.
     pub(super) fn exit_ext_task<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId) {
         if let Some(ext) = self.home.sched_ext() {
             ext.class.exit_task(id(task));

@@ -43,7 +43,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.give_unit(k, cpu, task, post)
     }
 
-    /// Its CPU has the lines of the channel.
+    /// Gives a unit to the first who waits, or to the channel, once the giver's CPU has its lines.
     pub(in crate::mechanics::script) fn give_unit<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -120,7 +120,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.take_fetched(k, cpu, task, channel)
     }
 
-    /// Its CPU has the lines of the channel.
+    /// Takes a unit of the channel, or waits for one, once the taker's CPU has its lines.
     pub(in crate::mechanics::script) fn take_fetched<K: Kernel>(
         &mut self,
         k: &mut K,

@@ -130,7 +130,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.shared.waiting += 1;
     }
 
-    /// ... and sleeps.
+    /// Lets the running task wait for another and sleep.
     fn park<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, waits: WaitsFor) -> Flow {
         self.wait_for(task, waits);
         self.block(k, cpu, task, None);
