@@ -9,7 +9,8 @@
 //! `a_folder_in_use_goes` (`remove_in_use`),
 //! crates/cli/tests/all/interrupt.rs::`nothing_is_left_of_an_interrupted_run` (`abandon`, `add`),
 //! set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`keep`),
-//! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (`drop_draft`, `moving`).
+//! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (`drop_draft`, `moving`, `remove`). `lock`
+//! has no test of its own.
 //!
 //! Tests: below, crates/cli/tests/all/interrupt.rs::nothing_is_left_of_an_interrupted_run,
 //! crates/cli/tests/all/faults/mod.rs

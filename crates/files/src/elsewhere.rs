@@ -13,7 +13,10 @@
 //! drops an unpublished handle gives its draft up. Free: the form of requests and the numbers of
 //! handles. Tests by part: `only_outputs_of_the_command_are_written` (`Desk`, `check`),
 //! crates/cli/tests/all/wall.rs::`results_and_traces_are_written_through_the_wall` (`ask`,
-//! `Handle`), wall.rs::`a_broken_run_is_an_outcome` (drafts of a process that is gone).
+//! `Handle`), wall.rs::`a_broken_run_is_an_outcome` (drafts of a process that is gone). The way of
+//! a request, `write_elsewhere`, `is_elsewhere`, `place`, `set`, `of`, `file`, `rename`, `seal`,
+//! `publish` and at the desk `carry_out`, `done`, `hold`, `unknown`: the same test of wall.rs,
+//! which finds no file where one of them fails.
 //!
 //! Tests: below, crates/cli/tests/all/wall.rs
 

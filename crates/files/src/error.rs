@@ -10,7 +10,9 @@
 //! set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`Why::Left`),
 //! swap.rs::`an_old_folder_that_cannot_go_back_is_kept` (`Why::Aside`),
 //! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (exit codes),
-//! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`Why::System`). No test of its own: `Told`.
+//! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`Why::System`). No test of its own: `Told`
+//! (`told`, `into_told`). `refused`, `unsynced` and `because` make the messages that faults/mod.rs
+//! reads.
 //!
 //! Tests: below, crates/cli/tests/all/faults/mod.rs,
 //! crates/cli/tests/all/faults/tmpfs.rs::a_full_disk

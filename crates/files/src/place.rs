@@ -11,7 +11,8 @@
 //! output.rs::`an_unwritable_place_is_found_before_anything_runs` and
 //! output.rs::`a_device_is_written_to_and_not_replaced` (`Place::open`),
 //! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (each call fails once),
-//! faults/mod.rs::`synced_before_and_after` (`seal`, `publish`, `sync_folder`).
+//! faults/mod.rs::`synced_before_and_after` (`seal`, `publish`, `sync_folder`). `write` and
+//! `folder_of` are of `files_of_a_run`, too.
 //!
 //! Tests: below, crates/cli/tests/all/output.rs, crates/cli/tests/all/faults/mod.rs
 

@@ -15,7 +15,8 @@
 //! `what_cannot_move_to_the_new_folder_is_kept` (`rescue`), `files_are_counted_in_all_folders`
 //! (`has_more_files`), elsewhere.rs::`only_outputs_of_the_command_are_written` (`place`, `append`,
 //! `rename`), crates/archive/src/cache.rs::`a_finished_folder_replaces_the_old_one` (`install`). No
-//! test of its own: mounted folders (`old_folder`).
+//! test of its own: mounted folders (`old_folder`), `keep_all_rights`. `open`, `create`, `file`,
+//! `foreign` and `sync_many` are of `tables_change_as_one`, too.
 //!
 //! Tests: below, crates/cli/tests/all/faults, crates/files/src/elsewhere.rs,
 //! crates/archive/src/cache.rs::a_finished_folder_replaces_the_old_one

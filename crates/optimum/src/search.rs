@@ -12,8 +12,9 @@
 //! are cut and the first placement is found, if `brute_force.rs` agrees. Tests by part:
 //! `agrees_with_every_placement_looked_at` (`visit`, `branches`, `allowed`, `known`,
 //! `same_as_earlier`, `classes`), `a_search_that_stops_early_proves_a_bound` (`open`, `first`,
-//! `verdict`), `what_cannot_be_is_said` (`Verdict`), `one_small_task_by_hand` (the whole way). No
-//! test of its own: `moved` and `swapped`, which only make the first placement better.
+//! `verdict`), `what_cannot_be_is_said` (`Verdict`), `one_small_task_by_hand` (`search`,
+//! `best_power`). No test of its own: `moved` and `swapped`, which only make the first placement
+//! better.
 //!
 //! Tests: crates/optimum/tests/brute_force.rs
 

@@ -7,9 +7,10 @@
 //! What must stay: `least_added` is never more than what is added in the end, or the search cuts
 //! off the best. A domain runs at the point of least power that serves its fullest CPU. Shares are
 //! rounded down. Free: how powers are kept up to date. Tests by part:
-//! `agrees_with_every_placement_looked_at` (`least_added`, `domain_power`, `cluster_power`),
-//! `one_small_task_by_hand` (`power_at`, `share`), `a_search_that_stops_early_proves_a_bound`
-//! (`least_added`). No test of its own: a cluster whose power follows another domain (`refresh`).
+//! `agrees_with_every_placement_looked_at` (`least_added`, `domain_power`, `cluster_power`, `put`,
+//! `take`, `power`, `load`), `one_small_task_by_hand` (`power_at`, `share`),
+//! `a_search_that_stops_early_proves_a_bound` (`least_added`). No test of its own: a cluster whose
+//! power follows another domain (`refresh`).
 //!
 //! Tests: crates/optimum/tests/brute_force.rs
 

@@ -5,9 +5,9 @@
 //!
 //! What must stay: names and types of the exported functions and of `progress`, which
 //! `site/playground/worker.js` calls and gives; who takes a room owns it, and each room is given
-//! back once. No test of its own: `cargo xtask playground-test`, which CI runs, compares the
-//! module's answers with the program's in Node.js. Free: how answers are kept until the page has
-//! read them.
+//! back once. No test of its own (`tell`, `start`, `room`, `taken`, `file`, `ask`, `last_words`,
+//! `exhausted`, `said`): `cargo xtask playground-test`, which CI runs, compares the module's
+//! answers with the program's in Node.js. Free: how answers are kept until the page has read them.
 //!
 //! Tests: xtask/src/gives/playground.rs
 

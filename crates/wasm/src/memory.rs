@@ -4,8 +4,9 @@
 //! Called by all of the module that asks for memory.
 //!
 //! What must stay: nothing is changed but that a refusal is noted: the flag is what `exhausted()`
-//! gives the page after a trap. No test of its own: `cargo xtask playground-test`, which CI runs,
-//! lets a run want more than there is (scripts/playground/drive.mjs). Free: where the flag is.
+//! gives the page after a trap. No test of its own (`alloc`, `dealloc`, `alloc_zeroed`, `realloc`,
+//! `noted`): `cargo xtask playground-test`, which CI runs, lets a run want more than there is
+//! (scripts/playground/drive.mjs). Free: where the flag is.
 //!
 //! Tests: xtask/src/gives/playground.rs
 

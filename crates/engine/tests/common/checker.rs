@@ -9,7 +9,9 @@
 //! shows in invariants.rs and storm.rs. `power`, `power_order`, `ways`, `cluster` and `spend` are
 //! of idle states; `placement`, `wakeup`, `migrate`, `start`, `stop`, `fork` and `set_state` of
 //! tasks; `note_stall`, `check_stall`, `note_displaced`, `check_displaced` and `priority` of who
-//! waits; `hotplug` and `look_for_stranded` of CPUs that leave.
+//! waits; `hotplug` and `look_for_stranded` of CPUs that leave. `may_use`, `check_entries`,
+//! `frequency` and `script` are for these. The test that fails first is
+//! invariants.rs::`random_runs_obey_the_rules_1`.
 
 use super::record::{Entry, Log, What};
 use super::{MS, US};

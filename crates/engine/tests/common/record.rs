@@ -6,7 +6,10 @@
 //! are kept, and new questions. Callers: all files of tests/behaviour and checker.rs; the functions
 //! of the observer are called by the engine. Those that answer: `pick` for any entry,
 //! `balance_moves`, `slacks`, `samples`, `passes`, `exit`, `frequencies`, `cluster`,
-//! `overutilized`. `note` writes one entry; `happened` calls the one for each kind.
+//! `overutilized`. `note` writes one entry; `happened` calls the one for each kind (`cpu_power`,
+//! `cluster_power`, `frequency`, `placement`, `wakeup`, `run_start`, `run_stop`, `migrate`,
+//! `timer_slack`, `task_exit`, `forked`, `iteration`, `sample`, `hotplug`). An entry that is lost
+//! shows in behaviour/invariants.rs::`random_runs_obey_the_rules_1`, whose checker misses it.
 
 use wakeplace_engine::observe::{CpuPower, Iteration, MigrateCause, Placement, Stop};
 use wakeplace_engine::{Happening, Observer};
