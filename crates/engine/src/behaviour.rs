@@ -277,7 +277,7 @@ impl Observer for BehaviourHash {
 }
 
 impl BehaviourHash {
-    /// What a CPU draws power for ends one span and begins another.
+    /// Ends one span of what a CPU draws power for, and begins another.
     #[inline]
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let over = self.cpus[cpu as usize].change(time_ns, of_power(power));

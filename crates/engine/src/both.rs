@@ -38,7 +38,7 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         self.1.decided(time_ns, decided);
     }
 
-    /// It is made once if either wants it.
+    /// Whether a decision is made up: once if either wants it.
     fn wants_decided(&self) -> bool {
         self.0.wants_decided() || self.1.wants_decided()
     }
@@ -92,7 +92,7 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         }
     }
 
-    /// It is told if either wants it; the other one hears it too.
+    /// Whether callbacks are told. They are if either wants it; the other one hears it too.
     fn wants_sched_ext(&self) -> bool {
         self.0.wants_sched_ext() || self.1.wants_sched_ext()
     }

@@ -261,7 +261,8 @@ impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
         }
     }
 
-    /// A decision has many bytes. Told are those of which the observer says so at their placement.
+    /// Passes a decision on. It has many bytes. Told are those of which the observer says so at
+    /// their placement.
     fn tell_decided(&mut self, time_ns: u64, what: &Happening) {
         let Some(copy) = &mut self.copy else { return };
         let decided = match what {
@@ -302,7 +303,8 @@ impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<'_, F> {
         self.next_state_ns
     }
 
-    /// The state is copied, and the answer says which one is wanted next.
+    /// Shows the state to the observer's process: it is copied, and the answer says which one is
+    /// wanted next.
     fn state(&mut self, state: &StateView<'_>) {
         let taken = Telling::State(Box::new(state.machine()));
         self.next_state_ns = (self.tell)(state.time_ns, taken);

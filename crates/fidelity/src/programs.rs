@@ -130,7 +130,7 @@ impl Measurement {
 pub struct Counts(Recorded);
 
 impl Counts {
-    /// As they are kept in a file.
+    /// The counts as they are kept in a file.
     ///
     /// # Errors
     /// They are no JSON, which does not happen.
@@ -152,7 +152,7 @@ impl Compared {
         page::markdown(&self.recorded, &self.programs)
     }
 
-    /// One object.
+    /// The comparison as one object of JSON.
     #[must_use]
     pub fn object(&self) -> Value {
         page::object(&self.recorded, &self.programs)

@@ -100,7 +100,7 @@ impl Drop for Draft {
 pub struct Scratch(Draft);
 
 impl Scratch {
-    /// In a folder that is there.
+    /// A draft folder in a folder that is there.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -115,7 +115,7 @@ impl Scratch {
     }
 }
 
-/// The open file is the one that has this name.
+/// Whether the open file is the one that has this name.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(named)) = (file.metadata(), fs::symlink_metadata(path)) else {
         return false;
@@ -123,7 +123,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
-/// The name is one that drafts have.
+/// Whether the name is one that drafts have.
 fn is_draft(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)

@@ -66,7 +66,7 @@ pub(crate) fn drop_draft(path: &Path) {
 pub(crate) struct Held(MutexGuard<'static, BTreeSet<PathBuf>>);
 
 impl Held {
-    /// From now on this draft is no draft: nobody removes it. Where it is by then.
+    /// Takes a draft off the list, so that nobody removes it. Returns where it is by then.
     pub(crate) fn keep(&mut self, draft: &Path) -> PathBuf {
         self.0.remove(draft);
         // By its old name the next process would take it for a leftover.

@@ -92,23 +92,23 @@ pub struct Told {
 }
 
 impl WriteError {
-    /// The system cannot write it.
+    /// The error that the system cannot write a place.
     #[must_use]
     pub fn new(path: &Path, error: io::Error) -> Self {
         Self::because(path, Why::System(error))
     }
 
-    /// The place cannot be taken.
+    /// The error that the place cannot be taken.
     pub(crate) fn refused(path: &Path, why: impl Into<String>) -> Self {
         Self::because(path, Why::Refused(why.into()))
     }
 
-    /// It is in its place, and may not be there after a crash.
+    /// The error of what is in its place, and may not be there after a crash.
     pub(crate) fn unsynced(path: &Path, error: io::Error) -> Self {
         Self::because(path, Why::Unsynced(error))
     }
 
-    /// The place with the reason.
+    /// The error of a place, with the reason.
     pub(crate) fn because(path: &Path, why: Why) -> Self {
         let path = path.to_owned();
         Self { path, why }
@@ -126,12 +126,12 @@ impl WriteError {
         }
     }
 
-    /// What another process says of it.
+    /// The error that another process says of a place.
     pub(crate) fn told(path: &Path, told: Told) -> Self {
         Self::because(path, Why::Told(told))
     }
 
-    /// For another process.
+    /// The error as it is told to another process.
     pub(crate) fn into_told(self) -> Told {
         Told {
             of_machine: self.fault() == Fault::Machine,

@@ -31,13 +31,13 @@ pub struct Names(pub Vec<Vec<Part>>);
 const MOST_PARTS: usize = 16;
 
 impl Names {
-    /// All that end so.
+    /// The names that end so.
     #[must_use]
     pub fn ending(end: &str) -> Self {
         Self(vec![vec![Part::Any, Part::Text(end.to_owned())]])
     }
 
-    /// These.
+    /// These names and no others.
     #[must_use]
     pub fn exactly<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let one = |name: &str| vec![Part::Text(name.to_owned())];

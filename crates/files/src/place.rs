@@ -135,7 +135,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// What was there keeps its rights.
+/// Gives the new file the rights of what was there.
 pub(crate) fn keep_rights(old: &Path, new: &Path) -> io::Result<()> {
     match fs::metadata(old) {
         Ok(old) => fs::set_permissions(new, old.permissions()),
@@ -143,7 +143,7 @@ pub(crate) fn keep_rights(old: &Path, new: &Path) -> io::Result<()> {
     }
 }
 
-/// The names in a folder survive a power failure.
+/// Syncs a folder, so that the names in it survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     let open = match File::open(folder) {

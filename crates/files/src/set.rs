@@ -108,7 +108,7 @@ impl FileSet {
         }
     }
 
-    /// A file gets another name.
+    /// Gives a file another name.
     ///
     /// # Errors
     /// There is none, or one of the names leads elsewhere.
@@ -201,14 +201,14 @@ impl Here {
         opened.map_err(|error| WriteError::new(&self.path, error))
     }
 
-    /// The folder may still be exchanged; rights are kept, and all is on disk.
+    /// Checks that the folder may still be exchanged, keeps the rights, and brings all to the disk.
     fn seal(&self) -> Result<(), WriteError> {
         refuse_foreign(&self.path, &self.target, &self.names)?;
         let sealed = keep_all_rights(&self.target, &self.new).and_then(|()| sync(&self.new));
         sealed.map_err(|error| WriteError::new(&self.path, error))
     }
 
-    /// The new folder takes the old one's place; both are synced.
+    /// Puts the new folder in the old one's place, and syncs both.
     fn publish(self) -> Result<(), WriteError> {
         let draft = self.draft.path();
         let because = |why| WriteError::because(&self.path, why);
@@ -225,8 +225,8 @@ impl Here {
             .map_err(|error| WriteError::unsynced(&self.path, error))
     }
 
-    /// What came into the old folder at the last moment is not lost: it moves to the new folder, or
-    /// the draft that it is in is kept.
+    /// Saves what came into the old folder at the last moment: it moves to the new folder, or the
+    /// draft that it is in is kept.
     fn rescue(&self, old: &Path, held: &mut Held) -> Result<(), Why> {
         let left: Vec<String> = match foreign(old, &self.names) {
             Err(error) => vec![format!("it cannot be listed ({error})")],
@@ -282,7 +282,7 @@ fn old_folder(path: &Path, names: &Names) -> Result<PathBuf, WriteError> {
     Ok(real)
 }
 
-/// A folder with files of somebody else is not exchanged.
+/// Refuses a folder with files of somebody else: it is not exchanged.
 fn refuse_foreign(path: &Path, folder: &Path, names: &Names) -> Result<(), WriteError> {
     let names = foreign(folder, names).map_err(|error| WriteError::new(path, error))?;
     match names.first() {
@@ -312,7 +312,7 @@ fn foreign(folder: &Path, ours: &Names) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// The folder and its files keep the rights of those that are in their place.
+/// Gives the folder and its files the rights of those that are in their place.
 fn keep_all_rights(old: &Path, new: &Path) -> io::Result<()> {
     for entry in fs::read_dir(new)? {
         let entry = entry?;
@@ -321,8 +321,8 @@ fn keep_all_rights(old: &Path, new: &Path) -> io::Result<()> {
     keep_rights(old, new)
 }
 
-/// All that is below a folder. Of many files each would wait for the disk on its own, a minute for
-/// the sources of a kernel: then the file system is synced, once.
+/// Syncs all that is below a folder. Of many files each would wait for the disk on its own, a
+/// minute for the sources of a kernel: then the file system is synced, once.
 fn sync_many(folder: &Path) -> io::Result<()> {
     match has_more_files(folder, &mut { MANY })? {
         true => Ok(rustix::fs::syncfs(File::open(folder)?)?),
@@ -347,7 +347,7 @@ fn has_more_files(folder: &Path, left: &mut usize) -> io::Result<bool> {
     Ok(false)
 }
 
-/// All that is below a folder; links have nothing to sync.
+/// Syncs all that is below a folder; links have nothing to sync.
 fn sync(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -40,7 +40,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Some seconds at most.
+    /// The limit that is some seconds at most.
     fn default() -> Self {
         Self {
             nodes: 200_000,
@@ -117,7 +117,8 @@ fn allowed(machine: &Machine, load: &Load) -> Vec<usize> {
     all.filter(may).collect()
 }
 
-/// For each CPU the first one that is like it: same domain, cluster and table, for all tasks alike.
+/// Finds for each CPU the first one that is like it: same domain, cluster and table, for all tasks
+/// alike.
 fn classes(machine: &Machine, loads: &[Load]) -> Vec<usize> {
     let alike = |a: usize, b: usize| {
         let both = |load: &Load| match &load.cpus {
@@ -272,13 +273,13 @@ impl Search<'_> {
         branches
     }
 
-    /// An alike CPU with as much on it comes first: this one leads to the same.
+    /// Whether an alike CPU with as much on it comes first: this one leads to the same.
     fn same_as_earlier(&self, cpu: usize) -> bool {
         let load = self.state.load();
         (0..cpu).any(|c| self.classes[c] == self.classes[cpu] && load[c] == load[cpu])
     }
 
-    /// The same demand on alike CPUs, by whatever tasks, was looked at.
+    /// Whether the same demand on alike CPUs, by whatever tasks, was looked at.
     fn known(&mut self) -> bool {
         let load = self.state.load();
         let mut key: Vec<(usize, u64)> = self

@@ -35,7 +35,7 @@ pub(crate) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Nothing placed yet.
+    /// The state with nothing placed yet.
     pub(crate) fn new(machine: &'a Machine) -> Self {
         let mut state = Self {
             machine,
@@ -65,7 +65,7 @@ impl<'a> State<'a> {
         self.refresh(cpu);
     }
 
-    /// Takes it off again.
+    /// Takes demand off a CPU again.
     pub(crate) fn take(&mut self, cpu: usize, demand: u64) {
         self.load[cpu] -= demand;
         self.refresh(cpu);
@@ -112,8 +112,8 @@ impl<'a> State<'a> {
         cpus + clusters.sum::<u64>()
     }
 
-    /// The cluster is on at least as long as its busiest CPU; one whose frequency is another
-    /// domain's counts as if that ran at its highest.
+    /// Power of a cluster. It is on at least as long as its busiest CPU; one whose frequency is
+    /// another domain's counts as if that ran at its highest.
     fn cluster_power(&self, cluster: usize, at: usize) -> u64 {
         let c = &self.machine.clusters[cluster];
         let owner = self.machine.domain_of[c.cpus[0]];

@@ -180,7 +180,7 @@ fn text_of_bytes(bytes: &[u8], path: &str) -> Result<String, PlatformError> {
     }
 }
 
-/// At most one byte more than the limit, so that a file of any size costs little.
+/// Reads at most one byte more than the limit, so that a file of any size costs little.
 fn read_limited(path: &str) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?

@@ -105,7 +105,8 @@ pub(crate) struct Flaw {
 }
 
 impl Flaw {
-    /// `at`: byte offset in the file's text, made a line and a column by `locate`.
+    /// An error at a place. `at`: byte offset in the file's text, made a line and a column by
+    /// `locate`.
     pub(crate) fn new(at: usize, problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             at,

@@ -41,7 +41,7 @@ const TREE: &str = "a tree of the machine: `hwloc-gather-topology NAME` makes on
                     machine";
 
 impl Given {
-    /// In the words of a message.
+    /// What the file is, in the words of a message.
     pub(crate) fn is(self) -> &'static str {
         match self {
             Self::DeviceTree => "it is a flattened device tree",

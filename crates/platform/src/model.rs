@@ -391,7 +391,7 @@ pub struct Cache {
     pub source: Source,
 }
 
-/// An empty list is written as `null`.
+/// Writes an empty list as `null`.
 fn none_if_empty<S: serde::Serializer>(all: &Vec<u32>, serializer: S) -> Result<S::Ok, S::Error> {
     (!all.is_empty()).then_some(all).serialize(serializer)
 }

@@ -145,8 +145,8 @@ impl PowerModel {
         self.cpu_busy[cpu.index()][point]
     }
 
-    /// The same while `others` more threads of its core run: its equal share of what the core draws
-    /// with all of them.
+    /// Power of a CPU that runs while `others` more threads of its core run: its equal share of
+    /// what the core draws with all of them.
     ///
     /// # Panics
     /// If the platform has no such CPU, or its domain no such point.

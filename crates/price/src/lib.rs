@@ -103,7 +103,7 @@ struct Run {
 }
 
 impl Run {
-    /// None: the work had no window in the trace.
+    /// The price of a run. None: the work had no window in the trace.
     fn of(result: &RunResult, request: &Request) -> Option<Self> {
         match &request.work {
             Work::Job { .. } => Self::of_job(&result.stdout, request.machine.cpus),
@@ -156,7 +156,7 @@ impl Run {
     }
 }
 
-/// None: a remark says why.
+/// The energy of the window, J. None: a remark says why.
 fn energy_j(text: &str, request: &Request, run: &Run, remarks: &mut Vec<String>) -> Option<f64> {
     let mut nothing = |why: String| {
         remarks.push(format!("no energy: {why}"));

@@ -62,7 +62,7 @@ pub(crate) fn format(name: &str) -> PyResult<Format> {
 
 #[pymethods]
 impl Result {
-    /// As the command line writes it with `--format`.
+    /// The result as the command line writes it with `--format`.
     fn text(&self, py: Python<'_>, form: &str) -> PyResult<String> {
         let form = format(form)?;
         Ok(py.detach(|| match &self.0 {
@@ -103,7 +103,7 @@ impl Result {
         frame::stream(py, &[RunTable::of(&self.records())])
     }
 
-    /// A run got stuck: what it measured is no ground for a judgement.
+    /// Whether a run got stuck: what it measured is no ground for a judgement.
     #[getter]
     fn stuck(&self) -> bool {
         match &self.0 {
@@ -113,7 +113,7 @@ impl Result {
     }
 }
 
-/// `sim` or `compare`.
+/// Runs `sim` or `compare`, and gives the result.
 #[pyfunction]
 pub(crate) fn simulate(
     py: Python<'_>,

@@ -41,7 +41,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// For the way to another process.
+    /// The row as a dict, for the way to another process.
     pub(crate) fn of(done: Done) -> Self {
         let record = done.record;
         Self {

@@ -78,7 +78,7 @@ pub(crate) fn study(
     Ok(Result::new(Kept::Studies(results)))
 }
 
-/// The file varies something: it is a sweep.
+/// Whether the file varies something, and so is a sweep.
 #[pyfunction]
 pub(crate) fn is_sweep(file: &str) -> bool {
     let text = file

@@ -88,7 +88,7 @@ impl Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// Of arguments.
+    /// A sweep of arguments.
     #[staticmethod]
     fn of(
         ask: &str,
@@ -111,7 +111,7 @@ impl Sweep {
         Ok(Self::new(sweep.map_err(input)?, said))
     }
 
-    /// Of a file, with what `study run` may change of it.
+    /// A sweep of a file, with what `study run` may change of it.
     #[staticmethod]
     fn of_file(file: &str, ask: &str) -> PyResult<Self> {
         let found = wakeplace_study::Sweep::from_file(file).map_err(input)?;
@@ -235,7 +235,7 @@ impl Runs {
         self.with(py, Store::release)
     }
 
-    /// Nothing is left to do.
+    /// Whether nothing is left to do.
     fn is_complete(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |store| store.is_complete())
     }

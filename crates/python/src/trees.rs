@@ -44,7 +44,7 @@ impl Watch for Logger {
     }
 }
 
-/// From now on names of trees can be parsed.
+/// Lets names of trees be parsed from now on.
 pub(crate) fn provide() {
     provide_trees(|name| {
         let trees = Trees::of_user(None, Box::new(Logger));

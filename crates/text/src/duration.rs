@@ -26,7 +26,7 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The same, where a time of 0 means something.
+/// A time with its unit, in nanoseconds, where 0 means something.
 ///
 /// # Errors
 /// What is wrong and what was expected.

@@ -53,7 +53,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, &[])
 }
 
-/// The same for a text of several lines: newlines and tabs stay.
+/// The text made printable as a text of several lines: newlines and tabs stay.
 #[must_use]
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, &['\n', '\t'])

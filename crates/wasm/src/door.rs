@@ -32,14 +32,14 @@ unsafe extern "C" {
     fn progress(done: u32, total: u32);
 }
 
-/// Tells the page.
+/// Tells the page that so many of all runs are done.
 #[cfg(target_family = "wasm")]
 pub(crate) fn tell(done: usize, total: usize) {
     // SAFETY: numbers only.
     unsafe { progress(done as u32, total as u32) }
 }
 
-/// There is no page.
+/// Does nothing: outside of a browser there is no page.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn tell(_done: usize, _total: usize) {}
 

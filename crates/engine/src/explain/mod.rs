@@ -144,7 +144,7 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// A thread was made: it has the next number among those of its script, from 0.
+    /// Numbers a thread that was made: it has the next number among those of its script, from 0.
     fn forked(&mut self, script: u32) {
         let made = &mut self.made[script as usize];
         self.threads.push((script, Some(*made), 0));
@@ -217,7 +217,7 @@ impl<'a> Finder<'a> {
         self.number
     }
 
-    /// The decision was not found: what the run had instead, for the message.
+    /// The error that the decision was not found, with what the run had instead.
     fn missing(&self, end_ns: u64) -> Missing {
         Missing {
             wakeups: self.wakeups,
@@ -238,7 +238,7 @@ impl Observer for Finder<'_> {
         }
     }
 
-    /// The first run ends at the decision.
+    /// Whether the first run is over: it ends at the decision.
     fn is_done(&self) -> bool {
         self.found.is_some()
     }
@@ -359,7 +359,7 @@ impl Observer for Taker<'_> {
         self.left == 1 && self.taken.is_none()
     }
 
-    /// The core is copied just before the decision, and asked there. The run itself goes on
+    /// Copies the core just before the decision, and asks the copy. The run itself goes on
     /// untouched.
     fn situation(&mut self, time_ns: u64, s: &Situation<'_>) {
         let mut core = s.core.copy();

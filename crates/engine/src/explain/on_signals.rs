@@ -191,7 +191,7 @@ impl OnSignals {
         }
     }
 
-    /// The task joins its queue.
+    /// Repeats on the core that the task joins its queue.
     fn join(&mut self, signal: &Signal, mut task: Task) {
         let now_ns = signal.clock_ns;
         let _ = match signal.flags & flags::WAKEUP {
@@ -203,7 +203,7 @@ impl OnSignals {
         self.add_estimate(SignalKind::JoinEstimate, signal);
     }
 
-    /// The task leaves its queue.
+    /// Repeats on the core that the task leaves its queue.
     fn leave(&mut self, signal: &Signal, mut task: Task) {
         let now_ns = signal.clock_ns;
         self.core.on_state_estimate(&mut task);
@@ -441,7 +441,7 @@ fn task_of(signal: &Signal) -> Task {
     task
 }
 
-/// The core's CPU has the clocks of the tree's, and its capacity.
+/// Gives the core's CPU the clocks of the tree's, and its capacity.
 fn take_clocks(signal: &Signal, cpu: &mut wp_cpu) {
     let load = &mut cpu.load;
     load.clock_ns = signal.clock_ns;

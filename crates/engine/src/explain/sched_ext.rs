@@ -122,7 +122,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Follower<'_> {
-    /// The wake-up asked for is found when the finder says so; later ones change nothing.
+    /// Notes the wake-up asked for. It is found when the finder says so; later ones change nothing.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.finder.placement(time_ns, placement);
         if self.found.is_none() && self.finder.is_done() {

@@ -30,7 +30,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// All CPUs are online; the schedule is the options', in order of time.
+    /// The state at the start: all CPUs are online; the schedule is the options', in order of time.
     pub(super) fn new(nr_cpus: u32, options: &Options) -> Self {
         Self {
             online: PerCpu(vec![true; nr_cpus as usize]),
@@ -52,7 +52,8 @@ impl<O: Observer> Mechanics<'_, O> {
         CpuId(first.expect("the last CPU never leaves") as u32)
     }
 
-    /// Who takes the interrupts that were meant for this CPU: the end of a sleep that began there.
+    /// The CPU that takes the interrupts that were meant for this CPU: the end of a sleep that
+    /// began there.
     #[inline]
     pub(crate) fn timer_cpu(&self, cpu: CpuId) -> CpuId {
         if self.is_online(cpu) {
@@ -82,7 +83,7 @@ impl<O: Observer> Mechanics<'_, O> {
         k.hotplug(self, cpu, step.online);
     }
 
-    /// The kernel has stopped using the CPU, or uses it again.
+    /// Notes that the kernel has stopped using the CPU, or uses it again.
     pub(crate) fn set_online(&mut self, cpu: CpuId, online: bool) {
         self.changes.online[cpu] = online;
         let cpu = cpu.0;

@@ -89,7 +89,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.told.next_state_ns
     }
 
-    /// It has been shown that state.
+    /// Notes that the observer has been shown the state.
     pub(crate) fn state_shown(&mut self) {
         self.told.next_state_ns = self.told.observer.next_state_ns().unwrap_or(u64::MAX);
     }
@@ -136,7 +136,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.told.observer.happened(self.clock.now, &what);
     }
 
-    /// What runs on `cpu`, or an interrupt that it takes, wakes a task.
+    /// Tells the observer that what runs on `cpu`, or an interrupt that it takes, wakes a task.
     #[inline]
     pub(crate) fn tell_woken(
         &mut self,
@@ -156,7 +156,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// A timer of `cpu` ends a task's sleep then.
+    /// Tells the observer that a timer of `cpu` ends a task's sleep then.
     #[inline]
     pub(crate) fn tell_timer_armed(&mut self, task: TaskId, cpu: CpuId, due_ns: u64) {
         if let Some(task) = self.seen(task) {

@@ -17,8 +17,8 @@ use wakeplace_workload::{
 /// Work of a task that never sleeps: more than any run is long, ns.
 const ENDLESS_NS: u64 = 1_000_000_000_000;
 
-/// `work_more_ns`: by how much each task's jobs are longer than the set says. `all_cpus`: those of
-/// the machine.
+/// The set as a workload. `work_more_ns`: by how much each task's jobs are longer than the set
+/// says. `all_cpus`: those of the machine.
 pub(super) fn workload(
     set: &Set,
     work_more_ns: &[i64],

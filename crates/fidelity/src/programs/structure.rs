@@ -179,7 +179,7 @@ impl Family {
         family
     }
 
-    /// With the first process alone.
+    /// The structure of a run that has the first process alone.
     fn of(main: i32) -> Self {
         let tasks = BTreeMap::new();
         let mut family = Self { main, tasks };

@@ -32,19 +32,19 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The source states it.
+    /// A figure that the source states.
     pub(super) fn stated(text: impl Into<String>) -> Self {
         let (text, standing) = (text.into(), Standing::Published);
         Self { text, standing }
     }
 
-    /// It follows from what the source states.
+    /// A figure that follows from what the source states.
     pub(super) fn derived(text: impl Into<String>) -> Self {
         let (text, standing) = (text.into(), Standing::Derived);
         Self { text, standing }
     }
 
-    /// The source does not say; why this was taken.
+    /// A figure that the source does not say, with why this was taken.
     pub(super) fn assumed(text: impl Into<String>) -> Self {
         let (text, standing) = (text.into(), Standing::Assumed);
         Self { text, standing }

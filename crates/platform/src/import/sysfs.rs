@@ -243,7 +243,7 @@ impl View<'_> {
         }
     }
 
-    /// By the firmware's levels of performance, where the kernel takes its CPUs for alike.
+    /// Speeds by the firmware's levels of performance, where the kernel takes its CPUs for alike.
     fn speeds(&self) -> Option<(Vec<u64>, Origin)> {
         let levels = self.machine.capacity_from == CapacitySource::HighestPerf;
         let speeds: Vec<u64> = self

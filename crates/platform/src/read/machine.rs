@@ -110,7 +110,7 @@ impl<'a> Machine<'a> {
         (0..).take(self.cpus.len()).map(CpuId).collect()
     }
 
-    /// The biggest capacity is 1024.
+    /// Checks that the biggest capacity is 1024.
     fn check_scale(&self, raw: &Spanned<Vec<Spanned<RawCluster>>>) -> Result<(), Flaw> {
         let rows = raw
             .get_ref()
@@ -133,7 +133,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// All CPUs have a speed, by one source, or none has.
+/// Checks that all CPUs have a speed, by one source, or none has.
 fn check_speeds(
     raw: &Spanned<Vec<Spanned<RawCluster>>>,
     table: Option<&Spanned<RawSource>>,

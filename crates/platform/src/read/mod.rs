@@ -257,7 +257,8 @@ fn tick_hz(raw: &RawPlatform, provenance: &mut Provenance) -> Result<u32, Flaw> 
     Ok(u32::try_from(hz).expect("MAX_TICK_HZ fits"))
 }
 
-/// A machine of several nodes says what a move between them costs, and no other does.
+/// Reads the cost of a move to another node. A machine of several nodes says what a move between
+/// them costs, and no other does.
 fn other_node_ns(raw: &Spanned<RawCosts>, nodes: bool) -> Result<Option<u64>, Flaw> {
     let key = "`migrate_other_node_ns`";
     match (&raw.get_ref().migrate_other_node_ns, nodes) {

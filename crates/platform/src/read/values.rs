@@ -137,7 +137,7 @@ impl RawOpp {
         }
     }
 
-    /// Those of its cluster.
+    /// The powers of its cluster, by the unit's keys.
     pub(super) fn cluster(&self) -> PowerKeys<'_> {
         let (uw, bogo) = (self.cluster_uw.as_ref(), self.cluster_bogo.as_ref());
         PowerKeys {
@@ -158,7 +158,7 @@ impl RawIdlePower {
         }
     }
 
-    /// Those of its cluster.
+    /// The powers of its cluster, by the unit's keys.
     pub(super) fn cluster(&self) -> PowerKeys<'_> {
         let (uw, bogo) = (self.cluster_uw.as_ref(), self.cluster_bogo.as_ref());
         PowerKeys {

@@ -118,7 +118,7 @@ impl Parts {
     }
 }
 
-/// A level above the others, unless it is as the one below.
+/// Adds a level above the others, unless it is as the one below.
 fn push(levels: &mut Vec<(LevelKind, Partition)>, kind: LevelKind, groups: &Partition) {
     let top = &levels.last().expect("not empty").1;
     let groups = groups.join(top);

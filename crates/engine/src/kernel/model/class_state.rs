@@ -150,7 +150,7 @@ impl ClassState {
         left * u128::from(raw.dl_runtime_ns) / u128::from(raw.dl_deadline_ns)
     }
 
-    /// What is left of its budget exceeds that (`dl_entity_overflow()`).
+    /// Whether what is left of its budget exceeds that (`dl_entity_overflow()`).
     fn overflows(&self, now: u64) -> bool {
         let budget = u128::from(self.budget_ns.max(0).unsigned_abs());
         budget > self.bandwidth_left_ns(now)
@@ -222,7 +222,7 @@ impl Classes {
         state.map_or(0, |s| s.task.level())
     }
 
-    /// Some task is or can be above the fair class.
+    /// Whether some task is or can be above the fair class.
     #[inline]
     pub(super) fn has_classes(&self) -> bool {
         !self.states.is_empty()
@@ -257,7 +257,7 @@ impl Classes {
         }
     }
 
-    /// It is lent another place, or (None) has only its own again. Off the queue.
+    /// Lends a task another place, or (None) leaves it only its own. Off the queue.
     pub(super) fn set_loan(&mut self, task: TaskId, lent: Option<ClassState>) {
         let state = &mut self.states[task.index()];
         let own = match state.take() {
@@ -280,16 +280,17 @@ impl Classes {
             .is_some_and(|state| state.throttled_until_ns.is_some())
     }
 
-    /// A sleeping task does not wait for a budget.
+    /// Forgets that a task waits for a budget, as it sleeps.
     pub(super) fn forget_refill(&mut self, task: TaskId) {
         if let Some(Some(state)) = self.states.get_mut(task.index()) {
             state.throttled_until_ns = None;
         }
     }
 
-    /// A deadline task wakes: a new job with a new deadline, unless what it has left fits into what
-    /// is left of the old one (constant bandwidth server). A constrained one has no more until its
-    /// next period than fits: nothing after its deadline. False: its budget is empty.
+    /// Begins a job of a deadline task that wakes: a new one with a new deadline, unless what it
+    /// has left fits into what is left of the old one (constant bandwidth server). A constrained
+    /// one has no more until its next period than fits: nothing after its deadline. False: its
+    /// budget is empty.
     pub(super) fn begin_job(&mut self, task: TaskId, now: u64) -> bool {
         let constrained = self.params.constrained;
         let state = self.state(task);

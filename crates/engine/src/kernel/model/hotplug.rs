@@ -93,8 +93,8 @@ impl Model<'_> {
         }
     }
 
-    /// The CPU leaves now. First its work goes, while the caches it shared are known, then the
-    /// domains are built without it.
+    /// Takes a CPU out of the machine. First its work goes, while the caches it shared are known,
+    /// then the domains are built without it.
     fn leave_machine<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         m.account(self, cpu);
         self.facts.online[cpu.index()] = false;
@@ -125,7 +125,7 @@ impl Model<'_> {
         }
     }
 
-    /// The CPU is there again: idle, and looking for work as soon as it is awake.
+    /// Brings a CPU back: idle, and looking for work as soon as it is awake.
     fn come_back<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.facts.online[cpu.index()] = true;
         self.core.cpu_mut(cpu.0).queue.online = 1;
@@ -153,8 +153,8 @@ impl Model<'_> {
         self.restart_sampling(m, cpu);
     }
 
-    /// What interrupts were to tell it. Tasks on their way join its queue, which moves next; a kick
-    /// to balance is lost, as the next tick kicks another CPU.
+    /// Hands over what interrupts were to tell a CPU that leaves. Tasks on their way join its
+    /// queue, which moves next; a kick to balance is lost, as the next tick kicks another CPU.
     fn hand_over_messages<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let heir = m.first_online();
         for message in std::mem::take(&mut self.cpus[cpu].inbox) {

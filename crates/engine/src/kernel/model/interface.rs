@@ -276,7 +276,7 @@ impl Kernel for Model<'_> {
         self.limit_frequency(m, domain, most, cool);
     }
 
-    /// The core gets the powers, and so do the facts from which domains are built after a hotplug.
+    /// Gives new powers to the core, and to the facts from which domains are built after a hotplug.
     fn energy_model(&mut self, domain: usize, states: &[(u32, u32)]) {
         self.core
             .update_energy_model(domain, states)

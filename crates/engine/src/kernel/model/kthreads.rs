@@ -218,7 +218,7 @@ impl Model<'_> {
         }
     }
 
-    /// A domain is to have another frequency: its thread is woken on the CPU that it slept on, or
+    /// Asks for another frequency of a domain: its thread is woken on the CPU that it slept on, or
     /// the hardware does it. A thread that is at work looks for a request when it is done.
     pub(super) fn request_frequency<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) {
         let governors = &mut self.kthreads.governors;
@@ -240,14 +240,14 @@ impl Model<'_> {
         }
     }
 
-    /// A kernel thread is woken: a governor's takes the request for which that was.
+    /// Notes that a kernel thread is woken: a governor's takes the request for which that was.
     pub(super) fn kthread_wakes(&mut self, index: usize) {
         if let Kind::Governor { domain } = self.kthreads.all[index].kind {
             self.governor_takes(domain);
         }
     }
 
-    /// A governor's thread begins to work on the domain's request.
+    /// Lets a governor's thread begin to work on the domain's request.
     fn governor_takes(&mut self, domain: u32) {
         let opp = self.core.take_freq_request(domain);
         if let Some(governor) = &mut self.kthreads.governors[domain as usize] {
@@ -255,7 +255,7 @@ impl Model<'_> {
         }
     }
 
-    /// A governor's thread has done its part: the hardware begins to change. Does the thread go on
+    /// Ends the part of a governor's thread: the hardware begins to change. Does the thread go on
     /// with a request that was made meanwhile?
     fn governor_goes_on<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) -> bool {
         let Some(governor) = &mut self.kthreads.governors[domain as usize] else {
@@ -271,7 +271,7 @@ impl Model<'_> {
         again
     }
 
-    /// A kernel thread has done what it woke for.
+    /// Lets a kernel thread that has done what it woke for sleep, or go on.
     pub(super) fn kthread_goes_on<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -76,7 +76,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// A CPU asks for the line at `at_ns`. Returns when it has read or written it.
+    /// Asks for the line, for a CPU at `at_ns`. Returns when it has read or written it.
     fn request(&mut self, from: Place, write: bool, at_ns: u64, transfer: Transfer) -> u64 {
         let alone = self.copies == Set::only(from.core);
         if alone || !write && self.copies.has(from.core) {
@@ -111,8 +111,8 @@ impl Line {
         begin_ns + transfer_ns
     }
 
-    /// A CPU does this, writes first, from `at_ns` on. Returns when it has. A line that others
-    /// waited for as well when it was written has gone on before it is read.
+    /// Lets a CPU access the line so, writes first, from `at_ns` on. Returns when it has. A line
+    /// that others waited for as well when it was written has gone on before it is read.
     pub(crate) fn access(
         &mut self,
         from: Place,

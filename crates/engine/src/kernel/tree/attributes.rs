@@ -43,7 +43,7 @@ pub(super) fn of_script(script: &TaskScript) -> Attr {
     attr
 }
 
-/// It has changed so. Returns true if something of it has.
+/// Changes the attributes so. Returns true if something of it has.
 pub(super) fn change(attr: &mut Attr, change: &Change) -> bool {
     let before = *attr;
     // What a call does not say of hints stays.

@@ -142,7 +142,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The CPU takes up what the kernel says that it does. `sleeps`: the task that it ran does.
+    /// Lets the CPU take up what the kernel says that it does. `sleeps`: the task that it ran does.
     pub(super) fn switch<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -165,7 +165,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The CPU begins to run the task that its kernel has switched to.
+    /// Lets the CPU begin to run the task that its kernel has switched to.
     fn start<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) {
         m.take_cpu(cpu);
         if m.thread(task).state != State::Runnable {

@@ -43,7 +43,7 @@ impl Tree<'_> {
         }
     }
 
-    /// An idle CPU leaves its state. If that takes time the mechanics tell when it is over.
+    /// Lets an idle CPU leave its state. If that takes time the mechanics tell when it is over.
     pub(super) fn leaves_idle<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -56,7 +56,7 @@ impl Tree<'_> {
         }
     }
 
-    /// An awake CPU takes all its interrupts, and goes on.
+    /// Takes all interrupts of an awake CPU, and lets it go on.
     pub(super) fn take<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         m.account(self, cpu);
         let device_ns = std::mem::take(&mut self.cpus[cpu].device_ns);

@@ -81,7 +81,7 @@ impl Tree<'_> {
         self.told = told;
     }
 
-    /// A CPU was chosen for a task.
+    /// Takes up that the kernel has chosen a CPU for a task, and tells the observer of it.
     fn note<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, decided: &Decided) {
         let facts = &decided.facts;
         self.overutilized = facts.overutilized != 0;

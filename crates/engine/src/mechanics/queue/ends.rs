@@ -125,7 +125,7 @@ impl Ends {
         }
     }
 
-    /// Empties the first place, which was handed out and not taken again.
+    /// Empties the place of `cpu`, the first one, which was handed out and not taken again.
     #[inline(never)]
     fn clear(&mut self, cpu: CpuId) {
         self.write(cpu, NEVER);

@@ -103,7 +103,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Go
     }
 
-    /// A frame of a chain begins, at the time at which it was due.
+    /// Begins a frame of a chain, at the time at which it was due.
     fn begin_frame(&mut self, task: TaskId, chain: u32) {
         let Some(begin_ns) = self.threads[task].frame_due_ns.take() else {
             return;
@@ -115,7 +115,7 @@ impl<O: Observer> Mechanics<'_, O> {
         });
     }
 
-    /// The task has done its part of a frame.
+    /// Notes that the task has done its part of a frame.
     fn end_frame(&mut self, task: TaskId, chain: u32) {
         // As many chains as bits: `wakeplace_workload::Deadlines` takes no more.
         let of_chain = 1_u64 << (chain % u64::BITS);

@@ -63,7 +63,8 @@ impl TimerState {
         }
     }
 
-    /// The thread has noticed the expiry: one that counts overruns leaves out the expiries since.
+    /// Notes that the thread has noticed the expiry: one that counts overruns leaves out the
+    /// expiries since.
     pub(crate) fn taken(&mut self, now_ns: u64, period_ns: u64) {
         if self.mode != TimerMode::Overrun || period_ns == 0 {
             return;

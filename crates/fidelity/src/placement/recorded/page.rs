@@ -123,7 +123,7 @@ fn shares(repeats: &[Vec<f64>]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The same as one object.
+/// What the table has, as one object of JSON.
 pub(super) fn object(comparison: &Comparison) -> Value {
     let recorded = &comparison.recorded;
     let set_what = |name: &str| {

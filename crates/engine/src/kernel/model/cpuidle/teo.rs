@@ -105,7 +105,7 @@ impl Teo {
 
 /// Learning.
 impl Teo {
-    /// What an idle period came to: hits and intercepts of the states.
+    /// Notes what an idle period came to: hits and intercepts of the states.
     pub(super) fn reflect(&mut self, states: &[CpuIdleState], slept: &Slept) {
         if self.form >= Form::V6_18 {
             self.short_idles = self.decayed(self.short_idles);
@@ -157,7 +157,7 @@ impl Teo {
         measured
     }
 
-    /// All bins lose a part; their sum.
+    /// Takes a part off all bins and gives their sum.
     fn decay_bins(&mut self) -> u32 {
         let mut sum = 0;
         for at in 0..self.bins.len() {
@@ -171,7 +171,7 @@ impl Teo {
         sum
     }
 
-    /// One wake-up more in this bin, of weight `PULSE`.
+    /// Counts one wake-up more in this bin, of weight `PULSE`.
     fn count(&mut self, hit: bool, bin: usize) {
         match hit {
             true => self.bins[bin].hits += PULSE,
@@ -257,7 +257,7 @@ impl Teo {
         }
     }
 
-    /// The timer first: states that do not pay before it are out of question.
+    /// The choice of 6.1, by the timer first: states that do not pay before it are out of question.
     fn select_6_1(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
         self.sleep_ns = sleep.to_timer_ns;
         let mut duration = sleep.to_timer_ns;
@@ -277,7 +277,7 @@ impl Teo {
         sleep.decide(state, duration, sleep.to_event_ns())
     }
 
-    /// The counts first: the timer is asked only if it matters.
+    /// The choice by counts first: the timer is asked only if it matters.
     fn select_by_bins(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
         let deepest = sleep.states.len() - 1;
         let half_tick = sleep.tick_ns / 2;
@@ -335,7 +335,7 @@ impl Teo {
         }
     }
 
-    /// Most wake-ups come before a tick is over.
+    /// Whether most wake-ups come before a tick is over.
     fn stirred_before_tick(&self) -> bool {
         let most = self.total / 2 + self.total / 8;
         match self.form {
@@ -355,7 +355,7 @@ impl Teo {
         }
     }
 
-    /// Wake-ups that come too early for this state outnumber all others.
+    /// Whether wake-ups that come too early for this state outnumber all others.
     fn mostly_early(&self, above: &Above) -> bool {
         2 * above.intercepts > self.total.wrapping_sub(above.hits)
     }

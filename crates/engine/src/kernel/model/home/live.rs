@@ -96,7 +96,8 @@ impl Services<'_> {
         self.core.live_queue_place(record, cpu.0, self.now_ns);
     }
 
-    /// The task leaves. `delayed`: it goes on counting if it has had more than its share.
+    /// Takes a task off its queue. `delayed`: it goes on counting if it has had more than its
+    /// share.
     fn leave(self, task: TaskId, delayed: bool) {
         let record = &mut self.records[task.index()];
         self.core.live_queue_leave(record, delayed, self.now_ns);
@@ -209,7 +210,7 @@ impl Home for LiveHome {
         }
     }
 
-    /// It leaves for another queue: nothing of it counts here any more.
+    /// Takes a task off its queue for another one: nothing of it counts here any more.
     #[inline]
     fn dequeue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, waiting: bool) {
         if waiting {
@@ -258,7 +259,7 @@ impl Home for LiveHome {
     #[inline]
     fn begin_put(&mut self, _cpu: CpuId) {}
 
-    /// It waits again by a deadline that is counted anew.
+    /// Puts the task that ran back to wait, by a deadline that is counted anew.
     #[inline]
     fn put_prev_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
         let record = &mut services.records[task.index()];
@@ -329,8 +330,8 @@ impl Home for LiveHome {
         services.core.live_queue_stop(record, services.now_ns);
     }
 
-    /// The core is offered the waiting tasks in order until it has seen enough; it says whether the
-    /// woken one displaces the running one.
+    /// Whether a woken task displaces the running one. The core is offered the waiting tasks in
+    /// order until it has seen enough; it says whether the woken one displaces the running one.
     #[inline]
     fn wakeup_preempt(
         &mut self,
@@ -358,7 +359,7 @@ impl Home for LiveHome {
         at_once
     }
 
-    /// The slice counts as used up: the next look at the queue dispatches.
+    /// Counts the slice as used up: the next look at the queue dispatches.
     #[inline]
     fn end_turn(&mut self, cpu: CpuId) {
         self.queue_mut(cpu).slice_over = true;

@@ -384,7 +384,7 @@ impl Home for SchedExtHome<'_> {
         self.class.set_next_task(id(task), cpu.0);
     }
 
-    /// The class takes it off the task's slice, ns.
+    /// Lets the class take the time that a task has run off its slice, ns.
     #[inline]
     fn update_curr(&mut self, task: TaskId, _cpu: CpuId, delta_ns: u64) {
         self.class.update_curr(id(task), delta_ns);

@@ -72,7 +72,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.go_on_later(k, cpu, task, Pending::Post(post))
     }
 
-    /// The work of the wake-up is done.
+    /// Posts a unit, once the work of the wake-up is done.
     pub(in crate::mechanics::script) fn post<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -105,7 +105,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Go
     }
 
-    /// The running task takes a unit; if there is none it waits from now on.
+    /// Takes a unit for the running task; if there is none the task waits from now on.
     pub(in crate::mechanics::script) fn take_unit<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -138,7 +138,8 @@ impl<O: Observer> Mechanics<'_, O> {
         self.park(k, cpu, task, WaitsFor::Unit { channel })
     }
 
-    /// The running task has taken a unit: if few enough are left, it wakes those who wait for room.
+    /// Wakes those who wait for room, if few enough units are left now that the running task has
+    /// taken one.
     pub(in crate::mechanics::script) fn let_givers_go_on<K: Kernel>(
         &mut self,
         k: &mut K,
