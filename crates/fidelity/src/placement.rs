@@ -172,7 +172,7 @@ impl SetResult {
         there.count() as f64 * 100.0 / cpus.len().max(1) as f64
     }
 
-    /// The measurement for all of them.
+    /// How far a pair agrees in all tasks together.
     fn all(&self, pair: usize, clusters: &Clusters) -> Agreement {
         let mut sum = Agreement::default();
         for task in 0..self.set.tasks.len() {

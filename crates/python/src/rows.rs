@@ -41,7 +41,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The row as a dict, for the way to another process.
+    /// The row of a finished cell, for the way to another process.
     pub(crate) fn of(done: Done) -> Self {
         let record = done.record;
         Self {

@@ -78,7 +78,8 @@ pub(super) fn points(code: &Code, function: &Function) -> Vec<Point> {
     found
 }
 
-/// Whether a place is no code that runs: the label of a case, a size, a table.
+/// Where code goes on after what does not run at a place: the label of a case, a size, a table.
+/// None: it is code.
 fn passed_over(code: &Code, i: usize) -> Option<usize> {
     let next = |what: &str| (i..).find(|i| code.word(*i) == what);
     match code.word(i) {

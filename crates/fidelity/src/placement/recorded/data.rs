@@ -280,7 +280,7 @@ impl Recorded {
 }
 
 impl Run {
-    /// Whether the run is of this machine, rules and set.
+    /// Whether the run is of these rules, this set and this repeat.
     pub(crate) fn is(&self, rules: Rules, set: &str, repeat: u32) -> bool {
         (self.rules, self.set.as_str(), self.repeat) == (rules, set, repeat)
     }

@@ -336,7 +336,7 @@ fn by_tick(text: &mut String, set: &SetTruth, quantity: &Quantity) {
     quantity_row(text, set, quantity, ", over a tick", &cells);
 }
 
-/// With each task where the guest's first ran.
+/// Adds a quantity's row of simulations with each task where the guest's first ran.
 fn by_beginning(text: &mut String, set: &SetTruth, quantity: &Quantity) {
     let [tree, model] = begun(set).both().map(|starts| {
         let values = quantity.each(starts.iter().map(|start| &start.simulated));
