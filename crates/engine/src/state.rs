@@ -9,6 +9,8 @@
 //! `looking_changes_nothing` (`missed_ns`). `show`, `machine`, `taken` and `next_state_ns`:
 //! `power_mode_is_seen` and the others.
 //!
+//! `of` and `at` are of `power_mode_is_seen`, `state` of `looking_changes_nothing`; `signals` is
+//! read by crates/trace/src/export/record.rs and has no test here.
 //! Callers: crates/cli/src/commands/simulate.rs (`missed_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/states.rs

@@ -13,7 +13,7 @@
 //! Helpers, and who fails with them: `hikey960` (`agrees_with_every_placement_looked_at`,
 //! `one_small_task_by_hand` and 2 more); `room`, `island`, `brute_force`, `power`, `close`
 //! (`agrees_with_every_placement_looked_at`); `load` (`one_small_task_by_hand`,
-//! `what_cannot_be_is_said`, `a_search_that_stops_early_proves_a_bound`).
+//! `what_cannot_be_is_said`, `a_search_that_stops_early_proves_a_bound`). `below` draws.
 
 use wakeplace_optimum::{DEMAND_SCALE, Limits, Load, Machine, POWER_SCALE, Verdict, search};
 use wakeplace_platform::{CpuId, Platform};

@@ -9,6 +9,7 @@
 //! Helpers, and who fails with them: `late_hog`, `leaves_after` (`misfit_on_top_of_the_series`);
 //! `is_big_after` (`a_task_becomes_big_in_time`). Rules: docs/rules/capacity-aware.md#time-to-big,
 //! docs/rules/capacity-aware.md#wakeup-cases, docs/rules/capacity-aware.md#board-capacities.
+//! `happened` and `wakeup_case` are of the observer of `watching_changes_nothing`.
 
 use crate::common::*;
 use wakeplace_engine::observe::{Happening, Observer, WakeupCase};

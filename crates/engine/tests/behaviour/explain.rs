@@ -11,7 +11,8 @@
 //! `it_is_the_same_again`.
 //! Helpers, and who fails with them: `case`, `ask`, `any` (`it_is_the_decision_of_the_run`,
 //! `by_number_time_and_cpu` and 3 more); `wakes` (`it_is_the_decision_of_the_run`,
-//! `by_number_time_and_cpu`, `what_is_not_there`).
+//! `by_number_time_and_cpu`, `what_is_not_there`). `happened` and `placement` are of the observer
+//! that notes decisions.
 
 use wakeplace_engine::observe::{Happening, Observer, Placement, PlacementKind};
 use wakeplace_engine::{Asked, Explanation, Missing, Options, Which, check, explain, run};

@@ -22,7 +22,8 @@
 //! (`exit_latency_shows_in_wake_latency`, `a_cluster_goes_no_deeper_than_its_shallowest_cpu`,
 //! `without_a_tick_a_wrong_prediction_is_dropped`, `a_fork_takes_the_cheapest_way_out`);
 //! `idle_ticks` (`without_cpuidle_the_tick_stops_after_one`,
-//! `other_interrupts_neither_stop_nor_start_it`).
+//! `other_interrupts_neither_stop_nor_start_it`). `happened` and `kernel_work` are of the observer
+//! that counts for `idle_ticks`.
 
 use crate::common::*;
 use wakeplace_engine::observe::{CpuPower, KernelWork};

@@ -17,7 +17,8 @@
 //! (`a_governors_thread_runs_for_each_change`, `a_governors_thread_goes_on_with_the_next_request`,
 //! `a_governors_thread_displaces_fair_tasks`, `it_can_be_switched_off`); `busy`
 //! (`a_governors_thread_runs_for_each_change`, `it_can_be_switched_off`,
-//! `a_periodic_thread_takes_its_time`).
+//! `a_periodic_thread_takes_its_time`). `happened` and `kernel_work` are of the observer of slice
+//! ends (`no_slice_ends_while_it_runs`).
 
 use crate::common::*;
 use wakeplace_engine::Options;

@@ -14,7 +14,8 @@
 //! `frames_begin_when_due_and_end_with_the_last_task` (frames); lib.rs:
 //! `a_rest_is_no_missed_period` (`run_watched`).
 //! Helpers, and who fails with them: `sample`, `series`, `values` (`samples_are_exact`,
-//! `one_signal_has_one_stamp`, `a_timer_with_overruns_leaves_out_what_it_missed`).
+//! `one_signal_has_one_stamp`, `a_timer_with_overruns_leaves_out_what_it_missed`). `happened` is of
+//! the observer of frames (`frames_begin_when_due_and_end_with_the_last_task`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

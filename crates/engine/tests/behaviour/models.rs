@@ -26,6 +26,7 @@
 //! (`messaging_on_one_cpu_is_its_messages`, `messaging_on_more_cpus_is_the_same_work` and 10 more);
 //! `alone` (`messaging_on_one_cpu_is_its_messages`, `messaging_on_more_cpus_is_the_same_work` and 9
 //! more); `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`). Rules: docs/rules/workloads.md.
+//! `happened`, `sample` and `count` are of the observer of samples.
 
 use crate::common::*;
 use wakeplace_engine::{Ended, Happening, Observer, Options, RunReport, run};

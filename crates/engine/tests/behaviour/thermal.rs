@@ -11,7 +11,8 @@
 //! `off_by_default_and_harmless_while_cool`.
 //! Helpers, and who fails with them: `run` (`eight_busy_loops_are_too_much_for_the_a73`,
 //! `off_by_default_and_harmless_while_cool` and 1 more); `run_on`
-//! (`threads_of_a_core_share_its_power` and 2 more).
+//! (`threads_of_a_core_share_its_power` and 2 more). `happened`, `thermal` and `frequency` are of
+//! the observer of temperatures and clocks.
 
 use wakeplace_engine::{Happening, Observer, Options, RunReport};
 use wakeplace_platform::{Platform, Smt, Source, Standing};

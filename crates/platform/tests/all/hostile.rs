@@ -7,7 +7,8 @@
 //! (`parse_cpu_list`); builtin.rs: `bytes_that_are_no_text_have_a_place` (`text_of_bytes`),
 //! `names_and_paths_do_not_shadow_each_other` (`load`, `from_file`); error.rs:
 //! `names_and_paths_do_not_shadow_each_other` (`UnknownName`, `Read`).
-//! Helpers, and who fails with them: `mutate` (`mutated_files_never_panic`).
+//! Helpers, and who fails with them: `mutate` (`mutated_files_never_panic`). `below` draws.
+//! `deep_and_long_texts_are_refused_quickly` and `a_huge_file_is_refused_unread` are tests, too.
 
 use std::fs;
 use std::time::{Duration, Instant};

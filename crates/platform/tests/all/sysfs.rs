@@ -28,6 +28,7 @@
 //! (`capacity_from_the_firmware`, `the_kernel_says_what_its_powers_count`,
 //! `damaged_trees_are_refused`, `what_is_missing_or_no_file_is_named`); `server`
 //! (`threads_sockets_and_nodes`, `sockets_of_one_node`, `hostile_texts_are_results_or_errors`).
+//! `remove` takes a file away.
 
 use std::fs;
 use wakeplace_platform::sysfs::{CapacitySource, LevelKind, SysfsMachine};

@@ -7,7 +7,8 @@
 //! Tests by part (in crates/engine/src): kernel/model/sched_ext (`tell_ext_clocks`):
 //! `clocks_advance_by_the_time_that_a_task_runs`, `ticks_count_as_user_time`.
 //! Helpers, and who fails with them: `stretches` (`clocks_advance_by_the_time_that_a_task_runs`,
-//! `ticks_count_as_user_time`). `running` and `stopping` of its scheduler call `read`.
+//! `ticks_count_as_user_time`). `running` and `stopping` of its scheduler call `read`. `info` is
+//! the table of its callbacks.
 
 use crate::common::*;
 use wakeplace_engine::sched_ext::{Callback, Exit, Kernel, OpsInfo, RqClock, SchedExtOps, TaskId};

@@ -15,7 +15,8 @@
 //! (`queues_that_are_not_there`, `orders_that_do_not_mix` and 8 more); `wrong`
 //! (`queues_that_are_not_there`, `orders_that_do_not_mix` and 9 more); `error`
 //! (`queues_that_are_not_there`, `cpus_that_a_task_may_not_use_or_that_are_not_there` and 3 more).
-//! `enqueue`, `dispatch` and `init` do the wrong thing, at a time.
+//! `enqueue`, `dispatch` and `init` do the wrong thing, at a time. `info` is the table of its
+//! callbacks.
 
 use crate::common::*;
 use wakeplace_engine::sched_ext::consts::{

@@ -6,6 +6,7 @@
 //! (cpu_release and cpu_acquire: crates/engine/src/kernel/model/sched_ext).
 //! Helpers, and who fails with them: `heard` (`a_cpu_is_released_and_acquired_in_turns`,
 //! `a_cpu_that_idled_is_not_released`). `cpu_acquire` and `cpu_release` write down what is heard.
+//! `info` is the table of its callbacks.
 //! Rule: docs/rules/sched-ext.md#dispatch.
 
 use crate::common::*;

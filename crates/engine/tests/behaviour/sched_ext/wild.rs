@@ -8,7 +8,8 @@
 //! things. `select_cpu`, `enqueue`, `dequeue`, `dispatch`, `tick`, `yield_task`, `update_idle`,
 //! `cpu_release` and `timer` act at random; the others (`runnable`, `running`, `stopping`,
 //! `quiescent`, `init_task`, `exit_task`, `enable`, `disable`, `set_cpumask`, `set_weight`,
-//! `cgroup_move`, `cpu_acquire`) assert their order.
+//! `cgroup_move`, `cpu_acquire`) assert their order. `info` and `init` are its table and its
+//! queues; `one_of` and `slice` draw.
 
 use crate::invariants::Random;
 use std::collections::VecDeque;

@@ -9,8 +9,9 @@
 //! `a_waking_task_finds_an_idle_cpu` (select), `cpus_take_from_the_shared_queue` (dispatch),
 //! `a_lone_task_is_kept` (keeps), clocks.rs (clocks), errors.rs (what is refused). By function:
 //! `a_waking_task_finds_an_idle_cpu` (`select_cpu`, `place_woken`, `enqueue_task`,
-//! `dequeue_sleep`), `two_hogs_take_turns_of_a_slice` (`task_tick`, `put_prev_task`,
-//! `set_next_task`, `update_curr`), `virtual_time_shares_by_weight` (`stop_task`),
+//! `dequeue_sleep`), `a_lone_task_is_kept` (`keeps`), `cpus_take_from_the_shared_queue`
+//! (`dispatch`), `two_hogs_take_turns_of_a_slice` (`task_tick`, `put_prev_task`, `set_next_task`,
+//! `update_curr`), `virtual_time_shares_by_weight` (`stop_task`),
 //! sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs` (`rq_clock`,
 //! `update_rq_clock`), storms.rs::`a_wild_scheduler_loses_nobody` (`task_fork`, `migrate_task_rq`,
 //! `attach_task`, `dequeue_task`, `set_cpus_allowed`, `reweight_task`, `yield_task`,
