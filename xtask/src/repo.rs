@@ -11,7 +11,8 @@
 //! docs.rs::`a_crate_without_a_description_is_found` (`of`).
 //!
 //! Callers: arrows/sources.rs (`language`, `product_lines`), tidy/sizes.rs (`language`,
-//! `product_lines`), tidy/lines.rs (`product_lines`), many files (`extension`).
+//! `product_lines`), tidy/lines.rs (`product_lines`), tidy/lines.rs, tidy/rules.rs and 13 more
+//! (`extension`).
 //!
 //! Tests: below
 

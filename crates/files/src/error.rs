@@ -1,7 +1,8 @@
 //! Why a file is not in its place, and whose fault that is (docs/guide/traces.md, "What is promised
 //! of files").
 //!
-//! Called by all of this crate; the crate cli makes exit codes of faults: a place 2, the machine 3.
+//! Made by place.rs, set.rs, swap.rs and elsewhere.rs; crates/cli/src/failure.rs asks `fault`; the
+//! crate cli makes exit codes of faults: a place 2, the machine 3.
 //!
 //! What must stay: which errors are whose fault, as docs/guide/traces.md has them by exit codes. A
 //! message begins with the path. It says what is in the place where that is not what was there

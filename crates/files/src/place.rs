@@ -1,7 +1,8 @@
 //! A file that is there whole or not at all. A device or a pipe is written in place
 //! (docs/guide/traces.md, "What is promised of files"). Nobody sees a file that is half written.
 //!
-//! Called for every file that this program writes but those of sets.
+//! Callers: crates/cli/src/output.rs, crates/trace/src/export/sink.rs, crates/lab/src/guest.rs
+//! (`Place`).
 //!
 //! What must stay: the order of the steps: draft, write, rights, sync, rename, sync of the folder.
 //! What was there stays as it is until the rename. Links are followed, rights are kept, devices and

@@ -2,7 +2,8 @@
 //! one (docs/guide/traces.md, "What is promised of files"). Readers see the old folder or the new
 //! one, nothing between.
 //!
-//! Called for tables and logs; `install` for kernel trees and the lab's packages.
+//! Callers: crates/cli/src/runs_export.rs, crates/trace/src/export/parquet.rs,
+//! crates/trace/src/rtapp_log/files.rs (`FileSet`); crates/archive/src/cache.rs (`install`).
 //!
 //! What must stay: the order of the steps: draft folder, files, sync, exchange, sync of the folder,
 //! removal of the old one. No file of somebody else is ever removed: a folder with other names is

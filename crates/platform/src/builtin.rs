@@ -14,8 +14,8 @@
 //!
 //! Callers: crates/cli/src/commands/platform.rs (`other_names`),
 //! crates/cli/src/commands/platform_text.rs (`other_names`), crates/study/src/request.rs
-//! (`from_bytes`), crates/study/src/sweep/platform.rs (`source_text`), many files
-//! (`builtin_names`).
+//! (`from_bytes`), crates/study/src/sweep/platform.rs (`source_text`), crates/wasm/src/names.rs and
+//! crates/python/src/names.rs (`builtin_names`).
 //!
 //! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/hostile.rs
 

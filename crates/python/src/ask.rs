@@ -1,7 +1,7 @@
 //! Arguments from Python, as JSON, and the command that gives the same result
 //! (docs/guide/python.md).
 //!
-//! Called by the functions of the module.
+//! Callers: result.rs, study.rs, sweep.rs and explain.rs, the functions of the module.
 //!
 //! What must stay: keys of the text are names of arguments, as `_inputs.py` writes them; kinds of
 //! `arguments` are keys of `_FORMS` there: both change together. Free: how the text is read. Tests

@@ -1,7 +1,7 @@
 //! Tables of runs as Arrow's stream in a capsule, which pyarrow, Polars, pandas and DuckDB take
 //! without a copy (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>).
 //!
-//! Called by results and sweeps.
+//! Callers: result.rs and sweep.rs (`stream`).
 //!
 //! What must stay: names, types and order of columns are those of Parquet files of runs
 //! (crates/store/src/parquet.rs); a seed has all 64 bits. Free: how arrays are built. Tests by

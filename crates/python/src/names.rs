@@ -1,6 +1,7 @@
 //! What there is, and what was meant (docs/guide/python.md).
 //!
-//! Called by the package's lists and messages. Words of errors are free.
+//! Callers: lib.rs gives them to Python; python/wakeplace calls them for lists and messages. Words
+//! of errors are free.
 //!
 //! What must stay: the order is that of the command line's lists; what a dict becomes is the text
 //! of a file, read as one. Free: how lists are built, and words of errors. Tests by part:

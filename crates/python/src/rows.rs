@@ -1,7 +1,7 @@
 //! A finished cell on its way from a worker to the process that writes the store: a dict of plain
 //! values, which any executor can carry (docs/guide/python.md, "Sweeps, and who runs them").
 //!
-//! Called on both sides of an executor.
+//! Callers: sweep.rs, on both sides of an executor (`of` in `run_cells`, `done` in `commit`).
 //!
 //! What must stay: values are plain, as any executor must carry them; `of` and `done` have the same
 //! fields, or a cell would lose one on its way; check.rs of the store compares all of them. Free:

@@ -1,6 +1,7 @@
 //! Times as people write them: `30s`, `1.5ms`. Integers only.
 //!
-//! Called by all crates for all times that people write.
+//! Callers: crates/study/src/ask/arguments.rs (`parse_duration_ns`), crates/cli/src/args/values.rs
+//! (`parse_duration_or_zero_ns`), crates/engine/src/options.rs (`time`).
 //!
 //! What must stay: what is accepted stays accepted, as files and scripts have it; no floating point
 //! in parsing, so that every build reads the same; 0 only where it means something. Free: words of

@@ -1,6 +1,9 @@
 //! A wrong word: how much of it is repeated, and where it stands.
 //!
-//! Called by all crates for messages.
+//! Callers: crates/policy-sys/src/policy.rs and 50 more files (`shorten`),
+//! crates/store/src/check.rs (`shorten_to`), crates/platform/src/error.rs and
+//! crates/study/src/error.rs (`whereabouts`, `split_toml_message`), crates/cli/src/repeat.rs
+//! (`shell_word`).
 //!
 //! What must stay: lines and columns count from 1, columns in characters; the bytes of
 //! `shell_word`, as results have the command that gives them again. Free: how long an echo is, and

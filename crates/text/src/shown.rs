@@ -2,7 +2,9 @@
 //! out. It may hold anything: here it becomes harmless for the place where it is shown. JSON
 //! keeps it exactly.
 //!
-//! Called wherever text leaves the program. A text is made harmless once, for the place where it is
+//! Callers: crates/cli/src/terminal.rs (`printable_lines`), crates/report/src/table.rs
+//! (`markdown_cell`, `csv_cell`), crates/report/src/comparison.rs (`markdown`),
+//! crates/report/src/number.rs (`json`). A text is made harmless once, for the place where it is
 //! shown.
 //!
 //! What must stay: what steers a terminal, is markup or a formula never passes; ordinary text and

@@ -1,7 +1,8 @@
 //! The module's memory is bounded; a run that wants more ends in a trap, and the page says why
 //! (docs/guide/playground.md, "Limits").
 //!
-//! Called by all of the module that asks for memory.
+//! Callers: Rust's allocator interface (`alloc` to `realloc`), door.rs (`exhausted` reads the
+//! flag).
 //!
 //! What must stay: nothing is changed but that a refusal is noted: the flag is what `exhausted()`
 //! gives the page after a trap. No test of its own (`alloc`, `dealloc`, `alloc_zeroed`, `realloc`,

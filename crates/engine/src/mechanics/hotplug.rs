@@ -8,8 +8,9 @@
 //! `hotplug`, `is_online`, `first_online`).
 //!
 //! Callers: kernel/model/bandwidth.rs (`first_online`), kernel/model/hotplug.rs (`first_online`),
-//! kernel/model/sched_ext/callbacks.rs (`first_online`), sim.rs (`begin_hotplug`), many files
-//! (`is_online`, `timer_cpu`).
+//! kernel/model/sched_ext/callbacks.rs (`first_online`), sim.rs (`begin_hotplug`),
+//! kernel/model/hotplug.rs, kernel/model/balance.rs and 9 more (`is_online`),
+//! kernel/model/sched_ext/effects.rs, kernel/model/kthreads.rs and 5 more (`timer_cpu`).
 //!
 //! Tests: crates/engine/tests/behaviour/hotplug.rs
 

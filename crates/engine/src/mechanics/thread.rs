@@ -11,7 +11,8 @@
 //!
 //! Callers: report.rs (`totals_at`), mechanics/script/start.rs (`has_kernel_work`),
 //! mechanics/script/sync/channel.rs (`has_kernel_work`), mechanics/script/sync/mod.rs
-//! (`has_kernel_work`), many files (`is_runnable`, `is_in_io`).
+//! (`has_kernel_work`), kernel/model/change.rs, kernel/model/lines.rs and 2 more (`is_runnable`),
+//! kernel/model/run.rs, kernel/tree/tasks.rs and 2 more (`is_in_io`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/classes.rs,

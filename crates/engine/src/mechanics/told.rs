@@ -14,7 +14,8 @@
 //! Callers: kernel/tree/tasks.rs (`tell_woken`, `tell_timer_armed`), sim.rs (`state_shown`,
 //! `tell_overutilized`), kernel/model/run.rs (`tell_timer_armed`), kernel/model/state.rs
 //! (`idle_name`), kernel/model/wake.rs (`tell_woken`), kernel/tree/interrupts.rs (`tell_woken`),
-//! kernel/tree/state.rs (`idle_name`), many files (`observer`, `tell_migrate`).
+//! kernel/tree/state.rs (`idle_name`), kernel/model/wake.rs, kernel/tree/entries.rs and 4 more
+//! (`observer`), kernel/model/balance.rs, kernel/model/classes.rs and 4 more (`tell_migrate`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/states.rs,
 //! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/energy.rs,

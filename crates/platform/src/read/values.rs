@@ -1,7 +1,8 @@
 //! Numbers within limits, and the unit a power figure is written in (docs/guide/platforms.md, "What
 //! the words mean").
 //!
-//! Called by all readers of tables.
+//! Callers: frequency.rs, idle.rs, clocks.rs and the other readers in this folder (`between`, `at`,
+//! `us_as_ns`), mod.rs (`cost_ns`).
 //!
 //! What must stay: a wider limit is free, a narrower one refuses files that were valid; limits of
 //! what the policy core counts with are the core's (`EM_MAX_POWER`). Free: words of messages that

@@ -20,7 +20,7 @@
 //! Callers: change.rs (`has_classes`, `new_class`, `own_level`, `set_own_class`, `set_loan`,
 //! `forget_refill`), classes.rs (`is_governor`, `next_period_ns`, `begin_period`, `begin_job`,
 //! `budget_left_ns`), run.rs (`has_classes`, `budget_left_ns`), class_change.rs (`begin_job`),
-//! fork.rs (`has_classes`), many files (`is_class`).
+//! fork.rs (`has_classes`), queues.rs, run.rs and 11 more (`is_class`).
 //!
 //! Tests: crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/deadline_budgets.rs

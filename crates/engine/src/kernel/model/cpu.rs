@@ -8,7 +8,7 @@
 //! knows of the timer), idle.rs::`stopped_ticks_stay_silent` (`tick_stopped`),
 //! `random_runs_obey_the_rules_1` and the others (`new`).
 //!
-//! Callers: many files (`next_timer_ns`).
+//! Callers: bandwidth.rs, idle.rs and 2 more (`next_timer_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/idle.rs
 

@@ -27,7 +27,7 @@
 //!
 //! Callers: run.rs (`line_wait`, `after_leaving`), balance.rs (`charge_newidle`), interface.rs
 //! (`spin_end`), report.rs (`are_on`), tick.rs (`wait_for_all_lines`), wake.rs (`ttwu_activated`),
-//! wake_latency.rs (`ttwu_activated`), many files (`wait_for_line`).
+//! wake_latency.rs (`ttwu_activated`), change.rs, balance.rs and 3 more (`wait_for_line`).
 //!
 //! Tests: crates/engine/tests/behaviour/lines.rs
 

@@ -17,8 +17,8 @@
 //! hotplug.rs::`random_schedules_lose_nothing_1` (`drop_all_delayed`).
 //!
 //! Callers: balance.rs (`renormalize_vruntime`, `pushed`), change.rs (`let_sleeper_go`),
-//! interface.rs (`yield_to_others`), wake.rs (`renormalize_vruntime`), many files (`ask_home`,
-//! `count_running`).
+//! interface.rs (`yield_to_others`), wake.rs (`renormalize_vruntime`), run.rs, change.rs and 3 more
+//! (`ask_home`), bandwidth.rs, balance.rs and 5 more (`count_running`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/fair.rs,
 //! crates/engine/tests/behaviour/eevdf.rs, crates/engine/tests/behaviour/arithmetic.rs,

@@ -18,8 +18,9 @@
 //! classes.rs::`a_cap_holds_while_it_lasts` (`limit_frequency`).
 //!
 //! Callers: interface.rs (`charge_run`, `limit_run`, `limit_frequency`), class_change.rs
-//! (`start_task`), classes.rs (`start_task`), many files (`end_stretch`, `schedule_cpu`,
-//! `after_core`).
+//! (`start_task`), classes.rs (`start_task`), classes.rs, change.rs and 2 more (`end_stretch`),
+//! lines.rs, tick.rs and 4 more (`schedule_cpu`), bandwidth.rs, classes.rs and 11 more
+//! (`after_core`).
 //!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 

@@ -14,7 +14,8 @@
 //! kthreads.rs::`a_periodic_thread_takes_its_time` (`hidden_goes_on`),
 //! storm.rs::`random_steps_obey_the_rules` (`share`).
 //!
-//! Callers: mechanics/work.rs (`continue_script`), many files (`resume`).
+//! Callers: mechanics/work.rs (`continue_script`), start.rs, kernel/model/kthreads.rs and 2 more
+//! (`resume`).
 //!
 //! Tests: crates/engine/tests/behaviour/storm.rs, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/outcomes.rs

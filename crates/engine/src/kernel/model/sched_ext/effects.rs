@@ -15,8 +15,8 @@
 //! `ext_loader` has no test of its own here.
 //!
 //! Callers: kernel/model/interface.rs (`end_ext_event`, `ext_timer`, `ext_loader`, `watchdog`),
-//! mod.rs (`end_ext_event`), kernel/model/wake.rs (`take_ext_timer`), many files
-//! (`carry_ext_moves`).
+//! mod.rs (`end_ext_event`), kernel/model/wake.rs (`take_ext_timer`), kernel/model/balance.rs,
+//! kernel/model/change.rs and 4 more (`carry_ext_moves`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/storms.rs

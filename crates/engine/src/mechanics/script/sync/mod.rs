@@ -15,7 +15,7 @@
 //! Callers: channel.rs (`park`, `pay_wakeup`, `go_on_later`), mechanics/handover.rs
 //! (`touch_channel`), mechanics/report.rs (`is_deadlock`), mechanics/script/start.rs
 //! (`go_on_later`), mechanics/script/steps.rs (`go_on_waking`), meet.rs (`park`), mutex.rs
-//! (`wait_for`), many files (`wake_all_listed`).
+//! (`wait_for`), meet.rs, mutex.rs and 2 more (`wake_all_listed`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs, crates/engine/tests/behaviour/channels.rs
 
