@@ -22,6 +22,7 @@ use wakeplace_platform::{CpuId, Platform};
 struct Rng(u64);
 
 impl Rng {
+    /// A number from 0 to below `n`.
     fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -92,6 +93,7 @@ fn brute_force(p: &Platform, loads: &[Load]) -> Option<f64> {
     least
 }
 
+/// The power of a placement that was found and proven.
 fn power(found: &Verdict) -> Option<f64> {
     match found {
         Verdict::Found(f) => {
@@ -112,6 +114,7 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
+/// A load of so many units of capacity that may go anywhere.
 fn load(capacity_units: u64) -> Load {
     Load {
         demand: capacity_units * DEMAND_SCALE,
@@ -119,6 +122,7 @@ fn load(capacity_units: u64) -> Load {
     }
 }
 
+/// HiKey 960 as a platform, and as the search has it.
 fn hikey960() -> (Platform, Machine) {
     let platform = Platform::builtin("hikey960").unwrap();
     let machine = Machine::new(&platform).unwrap();

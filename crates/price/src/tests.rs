@@ -27,6 +27,7 @@ use wakeplace_lab::outcome::{Scheduler, SchedulerReport};
 use wakeplace_lab::run::TraceReport;
 use wakeplace_lab::{Arch, Choice, Origin};
 
+/// A request to the lab for this platform and work.
 fn request(platform: &str, arch: Arch, work: Work) -> Request {
     Request {
         arch,
@@ -44,10 +45,12 @@ fn request(platform: &str, arch: Arch, work: Work) -> Request {
     }
 }
 
+/// The work that is a command.
 fn command() -> Work {
     Work::Command(vec!["own".to_owned()])
 }
 
+/// What a guest would send: its output and its trace.
 fn result(request: &Request, stdout: &str, trace: &str) -> RunResult {
     RunResult {
         arch: request.arch.name(),
@@ -90,6 +93,7 @@ fn line(at: &str, cpu: u32, event: &str) -> String {
     format!("          <...>-9     [{cpu:03}] d..2. {at}: {event}\n")
 }
 
+/// A line of the trace: a switch on a CPU.
 fn switch(at: &str, cpu: u32, prev: i32, next: i32) -> String {
     line(
         at,
@@ -98,6 +102,7 @@ fn switch(at: &str, cpu: u32, prev: i32, next: i32) -> String {
     )
 }
 
+/// Whether a figure is this many joules, but for rounding.
 fn near(found: Option<f64>, joules: f64) -> bool {
     found.is_some_and(|found| (found - joules).abs() < 1e-5)
 }
@@ -161,6 +166,7 @@ fn a_cpu_is_busy_until_its_first_switch_says_so() {
     assert!(near(busy, idle + 12.170_153 - 1.054_515), "{idle} {busy:?}");
 }
 
+/// What the load program says of the machine's clocks.
 fn load(khz: [Option<u64>; 2]) -> String {
     let cpus = (0..8).map(|cpu| {
         json!({"cpu": cpu, "capacity": 1024, "khz_max": 1,
@@ -181,6 +187,7 @@ fn load(khz: [Option<u64>; 2]) -> String {
     .to_string()
 }
 
+/// The work that is a job of a workload.
 fn job() -> Work {
     Work::Job {
         workload: "periodic".to_owned(),

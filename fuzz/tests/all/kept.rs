@@ -28,6 +28,7 @@ fn every_kept_input_keeps_the_promises() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// What goes wrong with a target's kept inputs.
 fn failures_of(target: &'static Target) -> Vec<String> {
     let mut failures = Vec::new();
     let mut replay = Replay::of(target);

@@ -23,6 +23,7 @@ const MOST_KEPT_BYTES: usize = 16 << 10;
 /// The number that `WAKEPLACE_FUZZ_SEED` does not change.
 const SEED: u64 = 1;
 
+/// A number from the environment, or another one.
 fn asked(name: &str, otherwise: u64) -> u64 {
     let text = std::env::var(name).ok();
     text.map_or(otherwise, |text| {

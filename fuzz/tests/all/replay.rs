@@ -30,10 +30,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// How many inputs were taken.
     pub(crate) fn executed(&self) -> usize {
         self.reached.iter().sum::<usize>() + self.failures.len()
     }
 
+    /// How many inputs were simulated.
     pub(crate) fn simulated(&self) -> usize {
         self.reached[Reached::Simulated as usize]
     }
@@ -47,6 +49,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
+    /// Begins to take inputs of a target, and to watch the clock.
     pub(crate) fn of(target: &'static Target) -> Self {
         let (watch, names) = channel::<Option<String>>();
         std::thread::spawn(move || {
@@ -122,6 +125,7 @@ fn remove(found: &std::path::Path) {
     }
 }
 
+/// What a panic said.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

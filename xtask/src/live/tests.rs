@@ -140,6 +140,7 @@ impl Tests {
         Ok(tried.len())
     }
 
+    /// Adds the jobs that only the full size has.
     fn add_rest<'a>(&'a self, jobs: &mut Vec<Job<'a>>, newest: Option<&'a str>) {
         let mut add = |name: &str, job: Work<'a>| {
             jobs.push((name.to_owned(), job));
@@ -190,11 +191,13 @@ impl Tests {
         Ok(versions)
     }
 
+    /// How long a guest may take.
     fn timeout(&self) -> &'static str {
         // Beside the tests each guest has half a core or less.
         if self.quick { "15m" } else { "30m" }
     }
 
+    /// Boots a guest that runs a command.
     fn guest(&self, name: &str, options: &[&str], add: &[&str], command: &str) -> Result<Run> {
         let options = [options, &["--timeout", self.timeout()]].concat();
         self.guests.run(name, &options, add, command)

@@ -19,6 +19,7 @@ use xtask::{
     tidy,
 };
 
+/// This repository.
 fn repo() -> Repo {
     let repo = Repo::load(&Repo::root()).expect("the repository's files");
     assert!(

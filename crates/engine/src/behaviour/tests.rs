@@ -21,6 +21,7 @@ use wakeplace_policy_sys::Reason;
 
 type Call = Box<dyn Fn(&mut BehaviourHash)>;
 
+/// A hash of a run on HiKey 960 that has not begun.
 fn fresh() -> BehaviourHash {
     BehaviourHash::new(&Platform::builtin("hikey960").expect("built in"))
 }
@@ -33,10 +34,12 @@ fn hash_of(calls: &[Call]) -> u64 {
     hash.value()
 }
 
+/// A call of the hash, to be made later.
 fn call(call: impl Fn(&mut BehaviourHash) + 'static) -> Call {
     Box::new(call)
 }
 
+/// A wake-up's placement, of which tests change one field.
 fn placement() -> Placement {
     Placement {
         kind: PlacementKind::Wake,
@@ -51,10 +54,12 @@ fn placement() -> Placement {
     }
 }
 
+/// The call that tells a placement at a time.
 fn chosen(time_ns: u64, placement: Placement) -> Call {
     call(move |hash| happen!(hash, time_ns => Placement(placement)))
 }
 
+/// The two calls that tell a stretch of a task on a CPU.
 fn ran(cpu: u32, task: u32, from_ns: u64, until_ns: u64) -> [Call; 2] {
     [
         call(move |hash| happen!(hash, from_ns => RunStart { cpu, task, wake_latency_ns: None })),

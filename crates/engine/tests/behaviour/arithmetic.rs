@@ -35,6 +35,7 @@ fn alone(platform: &Platform, governor: &str, task: TaskScript, options: &Option
     report.tasks[0].run_ns
 }
 
+/// A task that works once for so long on one CPU.
 fn work_on(cpu: u32, work_ns: u64) -> TaskScript {
     let events = [Event::Run { work_ns }];
     TaskScript {
@@ -204,6 +205,7 @@ fn sleeps_and_delays_end_on_time() {
     assert_eq!(report.tasks[0].wait_ns, 0);
 }
 
+/// Runs a task with a timer of this mode: its slacks, ns.
 fn timer_slacks(mode: TimerMode, runs_ms: &[u64]) -> Vec<i64> {
     let timer = Timer {
         name: "unique".into(),

@@ -84,6 +84,7 @@ impl Observer for Cases {
 }
 
 impl Cases {
+    /// Notes what is told of a wake-up's case.
     fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {
         self.0.push((time_ns, case));
     }

@@ -37,6 +37,7 @@ fn released(cpus: &[u32], after_ms: u64) -> TaskScript {
     )
 }
 
+/// Runs the tasks under a policy at the highest frequency.
 fn at_performance(
     platform: &Platform,
     name: &str,

@@ -47,6 +47,7 @@ pub(crate) const FORM_47: Form = &[
 
 pub(crate) const FORMS: [(&str, Form); 3] = [("3.1", FORM_31), ("3.8", FORM_38), ("4.7", FORM_47)];
 
+/// Runs the tasks under `linux-4.17` with this form of balancing.
 fn in_form(
     platform: &Platform,
     form: &[(&str, &str)],

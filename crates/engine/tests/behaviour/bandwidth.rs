@@ -42,15 +42,18 @@ const FIXED: [(&str, &str); 3] = [
     ("group_timer_offset", "off"),
 ];
 
+/// One policy of each form of queue.
 fn policies() -> Vec<Policy> {
     policies_of(&QUEUES, &FIXED)
 }
 
+/// A budget in ms: quota, period and burst.
 fn budget(quota_ms: u64, period_ms: u64, burst_ms: u64) -> Option<Bandwidth> {
     let made = Bandwidth::new(quota_ms * MS, period_ms * MS, burst_ms * MS);
     Some(made.expect("a budget"))
 }
 
+/// A group of these tasks with this budget.
 fn group(name: &str, max: Option<Bandwidth>, tasks: &[u32]) -> TaskGroup {
     let mut group = TaskGroup::new(name);
     group.limits.bandwidth = max;
@@ -58,6 +61,7 @@ fn group(name: &str, max: Option<Bandwidth>, tasks: &[u32]) -> TaskGroup {
     group
 }
 
+/// A workload of tasks in groups.
 fn grouped(tasks: Vec<TaskScript>, groups: Vec<TaskGroup>) -> Workload {
     Workload {
         groups,
@@ -71,6 +75,7 @@ fn ran(policy: &Policy, cpus: u32, load: &Workload, duration_ns: u64) -> RunRepo
     simulate(&platform, policy, load, &all_off(duration_ns)).0
 }
 
+/// Checks that a time is what is expected, within 50 us.
 fn near(what: &str, policy: &Policy, got_ns: u64, expected_ms: u64) {
     let (name, expected) = (policy.name(), expected_ms * MS);
     assert!(

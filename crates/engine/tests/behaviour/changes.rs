@@ -19,6 +19,7 @@ use wakeplace_workload::{
     Workload,
 };
 
+/// A phase that begins with a change.
 fn with(change: Change, events: &[Event]) -> Phase {
     Phase {
         change,
@@ -26,6 +27,7 @@ fn with(change: Change, events: &[Event]) -> Phase {
     }
 }
 
+/// The change to a scheduling policy.
 fn to(policy: PolicyChange) -> Change {
     Change {
         policy: Some(policy),
@@ -33,6 +35,7 @@ fn to(policy: PolicyChange) -> Change {
     }
 }
 
+/// A task that goes once through these phases, on CPU 0.
 fn on_cpu_0(phases: Vec<Phase>) -> TaskScript {
     TaskScript {
         cpus: Some(vec![0]),

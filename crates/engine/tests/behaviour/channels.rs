@@ -31,6 +31,7 @@ use wakeplace_workload::{
     Channel, Count, Event, Figure, FigureOf, Loops, Shared, TaskScript, Workload,
 };
 
+/// The step that gives a unit to a channel.
 fn post(channel: u32) -> Event {
     Event::Post {
         channel,
@@ -38,14 +39,17 @@ fn post(channel: u32) -> Event {
     }
 }
 
+/// The step that takes a unit of a channel.
 fn wait(channel: u32) -> Event {
     Event::Wait { channel }
 }
 
+/// The step that works for so many us.
 fn run_us(us: u64) -> Event {
     Event::Run { work_ns: us * US }
 }
 
+/// A task that goes through these steps on one CPU.
 fn task(loops: Loops, cpu: u32, events: &[Event]) -> TaskScript {
     TaskScript {
         cpus: Some(vec![cpu]),

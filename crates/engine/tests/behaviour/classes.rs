@@ -40,6 +40,7 @@ use wakeplace_workload::{Attributes, Event, Loops, RealTime, TaskScript, Workloa
 const FIFO: fn(u8) -> Option<RealTime> = |priority| Some(RealTime::Fifo { priority });
 const RR: Option<RealTime> = Some(RealTime::RoundRobin { priority: 10 });
 
+/// The task with this policy above the fair class.
 pub(super) fn of(realtime: Option<RealTime>, task: TaskScript) -> TaskScript {
     TaskScript {
         attributes: Attributes {
@@ -50,6 +51,7 @@ pub(super) fn of(realtime: Option<RealTime>, task: TaskScript) -> TaskScript {
     }
 }
 
+/// A deadline policy: budget and period, ms.
 pub(super) fn dl(runtime_ms: u64, period_ms: u64) -> Option<RealTime> {
     let (runtime, period) = (runtime_ms * MS, period_ms * MS);
     Some(RealTime::deadline(runtime, period, period).unwrap())
@@ -76,6 +78,7 @@ fn checked(
     (report, log)
 }
 
+/// One policy of each era, at the highest frequency.
 fn eras() -> [Policy; 3] {
     let at_full = |name| policy(name, &[("governor", "performance")]);
     [
@@ -85,6 +88,7 @@ fn eras() -> [Policy; 3] {
     ]
 }
 
+/// A machine of one CPU.
 fn one_cpu() -> Platform {
     Board::symmetric(1).platform()
 }
@@ -413,6 +417,7 @@ fn admission_by_capacity() {
     }
 }
 
+/// Options without costs and with one setting.
 fn with(key: &str, value: &str, duration_ns: u64) -> Options {
     let mut options = all_off(duration_ns);
     options.set(key, value).unwrap();

@@ -37,6 +37,7 @@ fn khz_at(platform: &Platform, log: &Log, domain: u32, at_ns: u64) -> u32 {
     platform.freq_domains[domain as usize].opps[usize::from(opp)].khz
 }
 
+/// The built-in Alder Lake without threads.
 fn alder() -> Platform {
     let mut platform = builtin("alder-lake-12900k-nosmt");
     platform.power_limit = None;

@@ -36,10 +36,12 @@ fn ends_at(argument: &str, cpus: u32) -> u64 {
     report.end_ns
 }
 
+/// What all tasks have counted.
 fn counted(report: &RunReport) -> u64 {
     report.tasks.iter().map(|task| task.counted).sum()
 }
 
+/// The run time of all tasks, ns.
 fn ran_ns(report: &RunReport) -> u64 {
     report.tasks.iter().map(|task| task.run_ns).sum()
 }

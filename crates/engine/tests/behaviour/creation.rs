@@ -33,6 +33,7 @@ fn three(line: StartLine) -> Workload {
     }
 }
 
+/// No costs but those of a fork.
 fn options() -> Options {
     Options {
         fork_ns: Some(FORK_US * US),
@@ -40,6 +41,7 @@ fn options() -> Options {
     }
 }
 
+/// The placements of a kind, each with its time.
 fn placements(log: &Log, kind: PlacementKind) -> Vec<(u64, Placement)> {
     log.pick(|w| match w {
         What::Placement(p) if p.kind == kind => Some(*p),
@@ -47,6 +49,7 @@ fn placements(log: &Log, kind: PlacementKind) -> Vec<(u64, Placement)> {
     })
 }
 
+/// Runs the three tasks with this start line.
 fn run(line: StartLine) -> (wakeplace_engine::RunReport, Log) {
     let platform = Board::symmetric(4).platform();
     simulate(&platform, &performance(), &three(line), &options())

@@ -136,6 +136,7 @@ fn every_16_ms(delay_ms: u64, work_us: u64, runtime_us: u64, timer: u32) -> Task
     }
 }
 
+/// So many timers, named by their numbers.
 fn timers(nr: u32) -> Vec<Timer> {
     let timer = |n: u32| Timer {
         name: n.to_string(),

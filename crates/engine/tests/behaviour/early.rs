@@ -34,6 +34,7 @@ fn released(cpus: &[u32], rounds: u64, events: &[Event]) -> TaskScript {
     )
 }
 
+/// Runs the tasks under an era and lets the checker look.
 fn checked(
     platform: &Platform,
     name: &str,

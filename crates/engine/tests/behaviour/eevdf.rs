@@ -37,6 +37,7 @@ fn linux_7_3(settings: &[(&str, &str)]) -> Policy {
     )
 }
 
+/// Runs the tasks on CPU 0 of an x86 machine of so many CPUs.
 fn on_cpu_0(
     tasks: Vec<TaskScript>,
     cpus: u32,
@@ -46,6 +47,7 @@ fn on_cpu_0(
     on_cpu_0_of("x86_64", tasks, cpus, settings, duration)
 }
 
+/// Runs the tasks on CPU 0 of a machine of this architecture.
 fn on_cpu_0_of(
     arch: &'static str,
     tasks: Vec<TaskScript>,

@@ -33,6 +33,7 @@ use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
 
 const ENERGY: &str = "linux-4.17+energy-aware";
 
+/// Whether a CPU of HiKey 960 is little.
 fn is_little(cpu: u32) -> bool {
     cpu < 4
 }
@@ -178,6 +179,7 @@ fn the_flag_follows_an_always_running_task() {
     }
 }
 
+/// Whether the reason is one of the energy-aware rule.
 fn is_energy(reason: Reason) -> bool {
     matches!(
         reason,

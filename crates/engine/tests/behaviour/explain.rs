@@ -35,6 +35,7 @@ impl Observer for Wakes {
 }
 
 impl Wakes {
+    /// Notes a wake-up's placement.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         if placement.kind == PlacementKind::Wake {
             self.0.push((time_ns, *placement));
@@ -49,6 +50,7 @@ struct Case {
     options: Options,
 }
 
+/// A run to be asked about, by the names of its parts.
 fn case(platform: &str, policy: &str, workload: &str, ms: u64) -> Case {
     let platform = Platform::builtin(platform).unwrap();
     let spec = Spec::parse(workload, &LoadOptions::default()).unwrap();
@@ -67,6 +69,7 @@ fn case(platform: &str, policy: &str, workload: &str, ms: u64) -> Case {
 }
 
 impl Case {
+    /// Asks about the run: its decision and what other policies answer.
     fn ask(&self, asked: &Asked, others: &[Policy]) -> Result<Explanation, Missing> {
         let Case {
             platform,
@@ -77,6 +80,7 @@ impl Case {
         explain(platform, policy, workload, options, asked, others)
     }
 
+    /// The wake-ups of the run, with their placements.
     fn wakes(&self) -> Vec<(u64, Placement)> {
         let mut wakes = Wakes::default();
         let Case {
@@ -90,6 +94,7 @@ impl Case {
     }
 }
 
+/// A question about any task's decision.
 fn any(which: Which) -> Asked {
     Asked {
         scripts: None,

@@ -20,6 +20,7 @@ use crate::common::*;
 use wakeplace_engine::RunReport;
 use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode};
 
+/// Runs the tasks on CPU 0 of a board, under CFS.
 fn on_cpu_0(tasks: Vec<TaskScript>, board: &Board, duration: u64) -> (RunReport, Log) {
     let pin = |t| TaskScript {
         cpus: Some(vec![0]),

@@ -33,6 +33,7 @@ fn worker(forks: u64, events: &[Event]) -> TaskScript {
     }
 }
 
+/// The task that forks, on CPU 0.
 fn main_task(events: &[Event]) -> TaskScript {
     TaskScript {
         name: "main".into(),

@@ -32,6 +32,7 @@ fn bursts(cpus: &[u32]) -> Vec<TaskScript> {
     cpus.iter().map(burst).collect()
 }
 
+/// Changes of a domain's operating point, with their times.
 fn steps(log: &Log, domain: u32) -> Vec<(u64, u16)> {
     let all = log.frequencies(domain);
     assert_eq!(all[0].0, 0, "announced at 0");

@@ -36,6 +36,7 @@ const QUEUES: [(&str, &[(&str, &str)]); 3] = [
     ("linux-7.3", &[("hrtick", "on")]),
 ];
 
+/// One policy of each form of queue.
 fn policies() -> Vec<Policy> {
     policies_of(&QUEUES, &[("governor", "performance"), ("balance", "off")])
 }
@@ -54,10 +55,12 @@ fn grouped(tasks: Vec<TaskScript>, groups: &[(u32, &[u32])]) -> Workload {
     }
 }
 
+/// The run time of these tasks together, ns.
 fn ran(report: &RunReport, tasks: &[u32]) -> u64 {
     tasks.iter().map(|t| report.tasks[*t as usize].run_ns).sum()
 }
 
+/// Runs tasks in groups on one CPU.
 fn on_one_cpu(policy: &Policy, tasks: Vec<TaskScript>, groups: &[(u32, &[u32])]) -> RunReport {
     let load = grouped(tasks, groups);
     let platform = Board::symmetric(1).platform();

@@ -26,6 +26,7 @@ const CLUSTER_NS: u64 = 2;
 const CACHE_NS: u64 = 3;
 const OTHER_NS: u64 = 7;
 
+/// A Kunpeng 920 of two sockets, whose costs of lines are stated or not.
 fn machine(stated: bool) -> Platform {
     let mut platform = builtin("kunpeng920-2s");
     let source = platform.costs.source.clone();
@@ -40,6 +41,7 @@ fn machine(stated: bool) -> Platform {
     platform
 }
 
+/// A task that goes through these steps on one CPU.
 fn on(cpu: u32, loops: Loops, events: &[Event]) -> TaskScript {
     TaskScript {
         cpus: Some(vec![cpu]),
@@ -47,15 +49,18 @@ fn on(cpu: u32, loops: Loops, events: &[Event]) -> TaskScript {
     }
 }
 
+/// The step that gives a unit to a channel.
 fn post(channel: u32) -> Event {
     let sync = true;
     Event::Post { channel, sync }
 }
 
+/// The step that takes a unit of a channel.
 fn wait(channel: u32) -> Event {
     Event::Wait { channel }
 }
 
+/// A workload with channels of so many lines each.
 fn with_channels(tasks: Vec<TaskScript>, lines: u32) -> Workload {
     let channel = Channel {
         lines,
@@ -108,6 +113,7 @@ fn a_round_trip_moves_lines_by_the_closest_level() {
     assert_eq!(off(true), off(false));
 }
 
+/// The step that works for so many us.
 fn run_us(us: u64) -> Event {
     Event::Run { work_ns: us * US }
 }

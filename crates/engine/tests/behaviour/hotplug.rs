@@ -29,6 +29,7 @@ use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{Loops, TaskScript, Workload};
 
+/// A CPU leaves at a time.
 fn off(at_ns: u64, cpu: u32) -> Hotplug {
     Hotplug {
         at_ns,
@@ -37,6 +38,7 @@ fn off(at_ns: u64, cpu: u32) -> Hotplug {
     }
 }
 
+/// A CPU comes back at a time.
 fn on(at_ns: u64, cpu: u32) -> Hotplug {
     Hotplug {
         online: true,
@@ -146,6 +148,7 @@ fn random_schedules_lose_nothing_2() {
     seeds(10_080, 10_160, false);
 }
 
+/// Four tasks that each work 100 ms, once.
 fn four_jobs_of_100_ms() -> Workload {
     let job = || script(Loops::Times(1), vec![phase(1, None, &[run_ms(100)])]);
     workload(vec![job(), job(), job(), job()], vec![])

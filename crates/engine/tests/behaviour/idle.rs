@@ -508,6 +508,7 @@ impl Observer for IdleTicks {
 }
 
 impl IdleTicks {
+    /// Notes the ticks of one idle CPU.
     fn kernel_work(&mut self, at: u64, cpu: u32, work: KernelWork) {
         if cpu == self.of && work == KernelWork::IdleTick {
             self.at.push(at);

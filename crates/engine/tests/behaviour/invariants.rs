@@ -37,6 +37,7 @@ use wakeplace_workload::{
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
+    /// The next number of 64 bits.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -45,10 +46,12 @@ impl Random {
         z ^ z >> 31
     }
 
+    /// A number from 0 to below the limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
+    /// True one time in `n`.
     pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
@@ -75,11 +78,13 @@ fn random_lists(random: &mut Random, nr_cpus: u32) -> Vec<Vec<u32>> {
     (0..LISTS).map(|_| list()).collect()
 }
 
+/// One of the lists of CPUs, or none.
 fn random_cpus(random: &mut Random, lists: &[Vec<u32>]) -> Option<Vec<u32>> {
     let which = random.below(lists.len() as u64) as usize;
     random.one_in(3).then(|| lists[which].clone())
 }
 
+/// A random step; one that needs a timer adds it.
 fn random_event(random: &mut Random, timers: &mut Vec<Timer>) -> Event {
     let time = random.spread(2 * US, 16 * MS);
     match random.below(5) {
@@ -113,6 +118,7 @@ fn random_event(random: &mut Random, timers: &mut Vec<Timer>) -> Event {
     }
 }
 
+/// A phase of random steps.
 fn random_phase(random: &mut Random, lists: &[Vec<u32>], timers: &mut Vec<Timer>) -> Phase {
     let work = Event::Run {
         work_ns: random.spread(10 * US, 8 * MS),
@@ -207,6 +213,7 @@ pub(crate) fn random_limits(random: &mut Random, load: &mut Workload) {
     }
 }
 
+/// The machines on which random workloads run.
 pub(crate) fn boards() -> Vec<Platform> {
     let deep = |cluster, entry, exit, residency| Idle {
         cluster,
@@ -233,6 +240,7 @@ pub(crate) fn boards() -> Vec<Platform> {
     all
 }
 
+/// Options with models on and off at random.
 pub(crate) fn random_options(random: &mut Random) -> Options {
     Options {
         idle_states: !random.one_in(4),
@@ -257,6 +265,7 @@ const POLICIES: [(&str, &str); 11] = [
     ("wakeplace", "dsq"),
 ];
 
+/// Runs a random workload of each seed, twice, on all boards.
 fn seeds(from: u64, to: u64) {
     let boards = boards();
     for seed in from..to {

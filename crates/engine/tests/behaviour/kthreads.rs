@@ -34,6 +34,7 @@ fn with_them(duration_ns: u64) -> Options {
     }
 }
 
+/// The platform's kernel threads, as a test wants them.
 fn housekeeping(governor_ns: Option<u64>, threads: Vec<HousekeepingThread>) -> Housekeeping {
     Housekeeping {
         governor_ns,
@@ -57,6 +58,7 @@ fn two_speeds(governor_ns: Option<u64>) -> Platform {
     platform
 }
 
+/// A task that works long on one CPU.
 fn busy(cpu: u32) -> Workload {
     let hog = script(
         Loops::Times(1),
@@ -195,6 +197,7 @@ impl Observer for SliceEnds {
 }
 
 impl SliceEnds {
+    /// Notes the ends of slices.
     fn kernel_work(&mut self, at: u64, work: KernelWork) {
         if work == KernelWork::SliceEnd {
             self.at.push(at);

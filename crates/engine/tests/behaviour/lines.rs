@@ -90,6 +90,7 @@ fn still(settings: &[(&str, &str)]) -> Policy {
     policy("linux-6.2", &[&still, settings].concat())
 }
 
+/// Options under which nothing costs but lines.
 fn lines(duration_ns: u64, line_ns: u64) -> Options {
     Options {
         lock_shared_cache_ns: Some(line_ns),
@@ -98,6 +99,7 @@ fn lines(duration_ns: u64, line_ns: u64) -> Options {
     }
 }
 
+/// Runs the workload with lines of this cost.
 fn run(board: &Board, load: &Workload, settings: &[(&str, &str)], line_ns: u64) -> RunReport {
     let options = lines(30 * MS, line_ns);
     simulate(&board.platform(), &still(settings), load, &options).0

@@ -37,6 +37,7 @@ fn live(settings: &[(&str, &str)]) -> Policy {
     policy("linux-4.17", &[&fixed, settings].concat())
 }
 
+/// Runs the tasks on one CPU under the live scheduler's queues.
 fn on_cpu_0(tasks: Vec<TaskScript>, tick_hz: u32, duration: u64) -> (RunReport, Log) {
     let board = Board {
         tick_hz,

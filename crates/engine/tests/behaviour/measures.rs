@@ -30,10 +30,12 @@ const POST: Event = Event::Post {
     sync: false,
 };
 
+/// The step that takes a sample.
 fn sample(series: u32, since: Since) -> Event {
     Event::Sample { series, since }
 }
 
+/// A series with what it leaves out.
 fn series(warm_up_ns: u64, less_ns: u64, floor_ns: u64) -> Series {
     Series {
         name: "s".into(),
@@ -45,6 +47,7 @@ fn series(warm_up_ns: u64, less_ns: u64, floor_ns: u64) -> Series {
     }
 }
 
+/// The samples of a series, in their order.
 fn values(log: &Log, of: u32) -> Vec<u64> {
     log.samples(of).into_iter().map(|(_, (_, v))| v).collect()
 }

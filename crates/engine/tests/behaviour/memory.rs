@@ -18,6 +18,7 @@ use crate::common::*;
 use wakeplace_platform::{Cache, Platform, Transfer};
 use wakeplace_workload::{Event, Loops, Phase, SharedSet, TaskScript, WorkingSet, Workload};
 
+/// The machine of two caches, stated or not.
 fn machine(caches: bool) -> Platform {
     let board = Board {
         clusters: vec![(2, 1024), (2, 1024)],
@@ -42,12 +43,14 @@ fn machine(caches: bool) -> Platform {
     platform
 }
 
+/// The step that waits for memory.
 fn stall(cpu_us: u64) -> Event {
     Event::Stall {
         cpu_ns: cpu_us * US,
     }
 }
 
+/// A task that goes through these phases with a working set.
 fn with_set(set: WorkingSet, phases: Vec<Phase>) -> TaskScript {
     let mut task = script(Loops::Times(1), phases);
     task.attributes.working_set = Some(set);

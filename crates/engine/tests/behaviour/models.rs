@@ -35,6 +35,7 @@ use wakeplace_workload::{Event, LoadOptions, MachineFacts, Spec, Workload};
 /// Time zero.
 const ZERO: u64 = US;
 
+/// A model's workload, by its argument.
 fn model(argument: &str, nr_cpus: u32) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
     spec.expand(1, MachineFacts::alike(nr_cpus))
@@ -75,12 +76,14 @@ impl Observer for Samples {
 }
 
 impl Samples {
+    /// Notes a sample of a series.
     fn sample(&mut self, series: u32, value_ns: u64) {
         self.0.push((series, value_ns));
     }
 }
 
 impl Samples {
+    /// Runs the workload and takes its samples.
     fn of(load: &Workload, cpus: u32, options: &Options) -> Self {
         let mut samples = Self::default();
         let platform = Board::symmetric(cpus).platform();
@@ -88,11 +91,13 @@ impl Samples {
         samples
     }
 
+    /// How many samples a series has.
     fn count(&self, series: u32) -> u64 {
         self.0.iter().filter(|(s, _)| *s == series).count() as u64
     }
 }
 
+/// What all tasks have counted.
 fn counted(report: &RunReport) -> u64 {
     report.tasks.iter().map(|task| task.counted).sum()
 }

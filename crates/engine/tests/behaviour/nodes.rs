@@ -36,6 +36,7 @@ fn job(cpu: u32, ms: u64) -> TaskScript {
     script
 }
 
+/// Runs the tasks and checks the run time of each, us.
 fn ran(platform: &Platform, tasks: Vec<TaskScript>, expected_us: &[u64]) {
     let load = workload(tasks, vec![]);
     let (report, _) = simulate(platform, &performance(), &load, &all_off(S));
@@ -110,6 +111,7 @@ fn a_move_to_another_node_costs_more() {
     assert!(difference.abs_diff(27 * US) <= 2 * US, "{difference} ns");
 }
 
+/// Runs so many tasks that never sleep, under `linux-7.3`.
 fn hogs(platform: &Platform, count: usize, duration: u64) -> (RunReport, Log) {
     let policy = policy("linux-7.3", &[("governor", "performance")]);
     let load = workload(vec![hog(None); count], vec![]);

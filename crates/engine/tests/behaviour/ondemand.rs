@@ -25,10 +25,12 @@ fn u8500_clock(cpus: u32, transition_us: u32) -> Board {
     }
 }
 
+/// `linux-4.17` with the governor ondemand and these settings.
 fn ondemand(more: &[(&str, &str)]) -> wakeplace_policy_sys::Policy {
     policy("linux-4.17", &[&[("governor", "ondemand")], more].concat())
 }
 
+/// A task that repeats these steps on one CPU.
 fn pinned(cpu: u32, events: &[Event]) -> TaskScript {
     TaskScript {
         cpus: Some(vec![cpu]),

@@ -85,6 +85,7 @@ fn expected(platform: &Platform, cpu: u32) -> Vec<Domain> {
     domains
 }
 
+/// The domains of a CPU as the core has built them.
 fn built(platform: &Platform, core: &Core, cpu: u32) -> Vec<Domain> {
     let ctx = core.state();
     let c = core.cpu(cpu);

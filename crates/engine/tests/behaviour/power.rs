@@ -34,10 +34,12 @@ use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, TaskScri
 
 const NAMES: [&str; 3] = ["performance", "balance", "powersaving"];
 
+/// `linux-3.8` with this power policy.
 fn power(name: &str) -> Policy {
     policy(&format!("linux-3.8+power-policy={name}"), &[])
 }
 
+/// Runs the tasks and lets the checker look.
 fn checked(
     platform: &Platform,
     policy: &Policy,
@@ -50,6 +52,7 @@ fn checked(
     (report, log)
 }
 
+/// So many tasks that never sleep.
 fn hogs(n: usize) -> Vec<TaskScript> {
     (0..n).map(|_| hog(None)).collect()
 }
@@ -76,16 +79,19 @@ fn used(log: &Log, n: usize, from: u64, to: u64) -> BTreeSet<u32> {
     all.map(|s| s.cpu).collect()
 }
 
+/// The number of cores that these CPUs are of.
 fn cores(platform: &Platform, cpus: &BTreeSet<u32>) -> usize {
     let core = |cpu: &u32| platform.cpus[*cpu as usize].core;
     cpus.iter().map(core).collect::<BTreeSet<_>>().len()
 }
 
+/// The number of sockets that these CPUs are of.
 fn packages(platform: &Platform, cpus: &BTreeSet<u32>) -> usize {
     let package = |cpu: &u32| platform.cpus[*cpu as usize].package;
     cpus.iter().map(package).collect::<BTreeSet<_>>().len()
 }
 
+/// How many placements had this reason.
 fn count(report: &RunReport, reason: Reason) -> u64 {
     let found = report.reasons.iter().find(|(r, _)| *r == reason);
     found.map_or(0, |(_, n)| *n)
@@ -245,6 +251,7 @@ fn lazy_balancing_moves_less() {
     assert!(all.iter().any(|(lazy, eager)| lazy < eager), "{all:?}");
 }
 
+/// A change of the power policy at a time.
 fn change(at_ns: u64, value: &str) -> PolicyChange {
     PolicyChange {
         at_ns,

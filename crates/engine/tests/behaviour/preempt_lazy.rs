@@ -14,11 +14,13 @@ use wakeplace_workload::{
 
 const SLEEPER: u32 = 1;
 
+/// The step that gives a unit to a channel, without a hint.
 fn post(channel: u32) -> Event {
     let sync = false;
     Event::Post { channel, sync }
 }
 
+/// A task that goes once through these steps on one CPU.
 fn on(cpu: u32, events: &[Event]) -> TaskScript {
     TaskScript {
         cpus: Some(vec![cpu]),

@@ -16,6 +16,7 @@ use wakeplace_workload::{Channel, Event, Loops, Shared, TaskScript, Zero};
 
 const ENDS: u32 = 0;
 
+/// A task that is made by a fork and whose end others wait for.
 fn child(loops: Loops, events: &[Event]) -> TaskScript {
     TaskScript {
         forks: Some(2),
@@ -43,6 +44,7 @@ fn between_ends_us(log: &Log) -> u64 {
     (second - first) / (100 * US) * 100
 }
 
+/// Options without costs, of one second.
 fn no_costs() -> Options {
     Options {
         kernel_costs: false,

@@ -65,6 +65,7 @@ fn random_setting(random: &mut Random) -> (&'static str, String) {
     (view.key, view.value)
 }
 
+/// A random policy with some parameters changed.
 fn random_policy(random: &mut Random) -> Policy {
     let mut policy = Policy::parse(&random_name(random)).expect("a policy");
     let queue = one_of(random, &["cfs", "eevdf", "dsq"]);
@@ -158,6 +159,7 @@ fn drawn(seed: u64) -> (Platform, Policy, Workload, Options) {
     );
 }
 
+/// A number from the environment, or the default.
 fn number(name: &str, default: u64) -> u64 {
     let given = std::env::var(name).ok();
     given.map_or(default, |text| text.parse().expect(name))

@@ -24,6 +24,7 @@ fn hashed(platform: &Platform, policy: &Policy, load: &str, options: &Options) -
     (report, hash.value())
 }
 
+/// The options with some settings changed.
 fn with(options: &Options, settings: &[(&str, &str)]) -> Options {
     let mut options = options.clone();
     for (key, value) in settings {

@@ -94,6 +94,7 @@ fn homes(log: &Log, tasks: u32, from: u64, to: u64, cpus: u32) -> Vec<usize> {
         .collect()
 }
 
+/// So many tasks that never sleep.
 fn hogs(number: usize) -> Vec<TaskScript> {
     (0..number).map(|_| hog(None)).collect()
 }

@@ -27,6 +27,7 @@ const LENGTH: u64 = 400 * MS;
 /// Looked at from here on: averages and the depth of searches have settled.
 const FROM: u64 = 100 * MS;
 
+/// Runs pairs of tasks on 8 CPUs of one cache.
 fn pairs(policy_name: &str, settings: &[(&str, &str)], load: &str) -> (RunReport, Log) {
     let options = Options {
         publish_ns: Some(1000),
@@ -41,6 +42,7 @@ fn pairs(policy_name: &str, settings: &[(&str, &str)], load: &str) -> (RunReport
     )
 }
 
+/// Runs a load on this platform under a policy with settings.
 fn run_pairs(
     platform: &Platform,
     policy_name: &str,
@@ -77,6 +79,7 @@ fn idle_pct(log: &Log) -> u64 {
     idle * 100 / ((LENGTH - FROM) * u64::from(CPUS))
 }
 
+/// How many moves and wake-ups there were after `FROM`.
 fn moves_and_wake_ups(log: &Log) -> (usize, usize) {
     let late = |at: &u64| *at >= FROM;
     let moves = log.moves(|cause| cause == MigrateCause::Wake);
@@ -85,10 +88,12 @@ fn moves_and_wake_ups(log: &Log) -> (usize, usize) {
     (moves, woken.iter().filter(|(at, ())| late(at)).count())
 }
 
+/// What the run has counted.
 fn units(report: &RunReport) -> u64 {
     report.counted.expect("it counts").units
 }
 
+/// How many placements had this reason.
 fn count(report: &RunReport, reason: Reason) -> u64 {
     let found = report.reasons.iter().find(|(r, _)| *r == reason);
     found.map_or(0, |(_, n)| *n)

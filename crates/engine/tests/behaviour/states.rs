@@ -48,10 +48,12 @@ fn states(
     states.taken()
 }
 
+/// So many tasks that never sleep.
 fn hogs(number: usize) -> Vec<TaskScript> {
     (0..number).map(|_| hog(None)).collect()
 }
 
+/// The groups of a domain: their CPUs and capacities.
 fn groups(domain: &DomainState) -> Vec<(Vec<u32>, u32)> {
     let groups = domain.groups.iter();
     groups.map(|g| (g.cpus.clone(), g.capacity)).collect()

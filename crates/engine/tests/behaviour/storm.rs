@@ -23,6 +23,7 @@ use wakeplace_workload::{
     PolicyChange, RealTime, Series, Shared, Since, TaskGroup, TimeUnit, Workload,
 };
 
+/// Random channels, mutexes, conditions and barriers.
 fn shared(random: &mut Random) -> Shared {
     let channel = |random: &mut Random| {
         let units = 1 + random.below(4);
@@ -63,6 +64,7 @@ fn shared(random: &mut Random) -> Shared {
     }
 }
 
+/// A random way to name a mutex.
 fn pick(random: &mut Random) -> Pick {
     match random.below(3) {
         0 => Pick::This,
@@ -71,6 +73,7 @@ fn pick(random: &mut Random) -> Pick {
     }
 }
 
+/// A random step of all kinds.
 fn step(random: &mut Random, tasks: u32, templates: u32) -> Event {
     let two = random.below(2) as u32;
     let channel = random.below(3) as u32;
@@ -121,6 +124,7 @@ fn step(random: &mut Random, tasks: u32, templates: u32) -> Event {
     }
 }
 
+/// A random change of attributes.
 fn change(random: &mut Random, deadline: bool, groups: u32) -> Change {
     let priority = 1 + random.below(99) as u8;
     let policy = match random.below(8) {
@@ -148,6 +152,7 @@ fn change(random: &mut Random, deadline: bool, groups: u32) -> Change {
     }
 }
 
+/// A random workload of all steps.
 pub(crate) fn storm(random: &mut Random, nr_cpus: u32, groups: u32) -> Workload {
     const TEMPLATES: u32 = 2;
     let mut load = random_workload(random, nr_cpus);
@@ -257,6 +262,7 @@ fn storms(from: u64, to: u64, groups: u32) -> [u32; 4] {
     ends
 }
 
+/// Says which run it is; shown if the test fails.
 #[allow(clippy::print_stderr, reason = "the seed of a failure")]
 fn said(seed: u64, platform: &str, policy: &str, queue: &str) {
     eprintln!("seed {seed}, {platform}, {policy}, queue={queue}");

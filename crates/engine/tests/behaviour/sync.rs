@@ -49,10 +49,12 @@ const POST: Event = Event::Post {
 const WAIT: Event = Event::Wait { channel: 0 };
 const MEET: Event = Event::Barrier { barrier: 0 };
 
+/// The step that signals the condition, to one or to all.
 fn signal(all: bool) -> Event {
     Event::Signal { condition: 0, all }
 }
 
+/// The step that waits for the condition, with this mutex.
 fn wait_for_signal(mutex: Option<u32>) -> Event {
     Event::Await {
         condition: 0,
@@ -60,6 +62,7 @@ fn wait_for_signal(mutex: Option<u32>) -> Event {
     }
 }
 
+/// Runs the workload on so many CPUs and lets the checker look.
 fn checked(load: &Workload, cpus: u32) -> (RunReport, Log) {
     let platform = Board::symmetric(cpus).platform();
     let (report, log) = simulate(&platform, &performance(), load, &all_off(S));
@@ -67,6 +70,7 @@ fn checked(load: &Workload, cpus: u32) -> (RunReport, Log) {
     (report, log)
 }
 
+/// A channel that has room for so many units.
 fn limited(units: u64, resume_units: u64, resume_all: bool) -> Shared {
     let limit = Limit {
         units,
@@ -82,6 +86,7 @@ fn limited(units: u64, resume_units: u64, resume_all: bool) -> Shared {
     }
 }
 
+/// One mutex, which lends priority or does not.
 fn mutex(inherit: bool) -> Shared {
     Shared {
         mutexes: vec![Mutex {
@@ -93,6 +98,7 @@ fn mutex(inherit: bool) -> Shared {
     }
 }
 
+/// One barrier of so many parties.
 fn barrier(parties: u64) -> Shared {
     Shared {
         barriers: vec![Barrier {
@@ -103,6 +109,7 @@ fn barrier(parties: u64) -> Shared {
     }
 }
 
+/// The times at which a task was woken.
 fn wakeups(log: &Log, of: u32) -> Vec<u64> {
     let woken = log.pick(|w| matches!(*w, What::Wakeup { task, .. } if task == of).then_some(()));
     woken.into_iter().map(|(at, ())| at).collect()

@@ -51,6 +51,7 @@ impl Observer for Heat {
 }
 
 impl Heat {
+    /// Notes a cluster's temperature and its steps of cooling.
     fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
         let at = cluster as usize;
         self.calls += 1;
@@ -67,6 +68,7 @@ impl Heat {
         }
     }
 
+    /// Notes the operating point of the big cluster.
     fn frequency(&mut self, domain: u32, opp: u16) {
         if domain == 1 {
             self.opp = opp;
@@ -75,11 +77,13 @@ impl Heat {
     }
 }
 
+/// Runs a workload on HiKey 960 with heat on or off.
 fn run(workload: &str, era: &str, on: bool, duration_ns: u64) -> (RunReport, Heat) {
     let platform = Platform::builtin("hikey960").unwrap();
     run_on(&platform, workload, era, on, duration_ns)
 }
 
+/// Runs a workload on a platform with heat on or off.
 fn run_on(
     platform: &Platform,
     workload: &str,

@@ -61,6 +61,7 @@ fn options(duration_ns: u64) -> Options {
     clippy::print_stdout,
     reason = "figures that people compare, with --nocapture"
 )]
+/// Runs one cell: transactions per second and client.
 fn rate(cell: &Cell, launch_ms: u64, counts_ms: u64) -> f64 {
     let Cell(clients, interval_us, published) = cell;
     let shell_us = launch_ms * 1_000 / u64::from(*clients) * 9 / 10;
@@ -93,6 +94,7 @@ fn rate(cell: &Cell, launch_ms: u64, counts_ms: u64) -> f64 {
     rate
 }
 
+/// Checks that a cell's rate is within a factor of 2 of the measured one.
 fn within_a_factor_of_2(cell: &Cell, launch_ms: u64, counts_ms: u64) {
     let factor = rate(cell, launch_ms, counts_ms) / cell.2;
     let Cell(clients, interval_us, _) = cell;

@@ -27,6 +27,7 @@ use wakeplace_workload::{
     Event, LoadOptions, Loops, MachineFacts, Shared, Spec, TaskScript, Workload,
 };
 
+/// A model's workload, by its argument.
 fn ping_pong(argument: &str, nr_cpus: u32) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect("valid");
     spec.expand(1, MachineFacts::alike(nr_cpus)).expect("valid")
@@ -77,6 +78,7 @@ fn stacked_on_idle(log: &Log) -> usize {
     stacked
 }
 
+/// Runs many pairs that wake each other on 8 CPUs.
 fn busy_pairs(policy: &Policy, options: &Options) -> (RunReport, Log) {
     let platform = Board::symmetric(8).platform();
     let load = ping_pong("context-switch:pairs=8,run=5us,warmup=20ms", 8);
@@ -174,6 +176,7 @@ fn the_wake_list_spares_the_waker_the_lock() {
     }
 }
 
+/// Checks, for one kind of queue, that the wake list spares the waker the lock.
 fn wake_list_spares_the_lock(queue: &str) {
     let lock_wait = |wake_list: &str, clusters: Vec<(u32, u32)>, target_busy: bool| {
         let board = Board {

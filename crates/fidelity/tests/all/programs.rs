@@ -49,6 +49,7 @@ fn a_right_request_gets_as_far_as_the_cache() {
     assert_code(&output, 3);
 }
 
+/// What the program says of the recorded runs, as JSON.
 fn object() -> Value {
     let text = said(&[&RECORDED[..], &["--format", "json"]].concat());
     serde_json::from_str(&text).expect("JSON")

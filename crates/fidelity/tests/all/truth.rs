@@ -50,6 +50,7 @@ fn assert_as_the_guest(task: &Value, what: &str) {
     assert!(same.is_some_and(|pct| pct >= 98.0), "{what}: {task}");
 }
 
+/// The tasks of a set in the object.
 fn tasks(of: &Value) -> &Vec<Value> {
     of["tasks"].as_array().expect("tasks")
 }

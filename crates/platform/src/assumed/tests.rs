@@ -23,10 +23,12 @@ use super::Factor::{Double, Half};
 use super::{AssumedCost, Factor};
 use crate::{Platform, builtin_names};
 
+/// The built-in TC2.
 fn tc2() -> Platform {
     Platform::builtin("tc2").unwrap()
 }
 
+/// The assumed cost of this name.
 fn named(platform: &Platform, name: &str) -> AssumedCost {
     let all = platform.assumed_costs();
     let names: Vec<_> = all.iter().map(|cost| cost.name.clone()).collect();

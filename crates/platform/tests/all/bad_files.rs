@@ -27,6 +27,7 @@ use wakeplace_platform::Platform;
 /// A small valid file; the tests break it in one place.
 const GOOD: &str = include_str!("../good.toml");
 
+/// The message with which a file is refused.
 fn message(text: &str) -> String {
     match Platform::from_toml(text, "p.toml") {
         Ok(_) => panic!("the file was accepted:\n{text}"),
@@ -42,6 +43,7 @@ fn check(from: &str, to: &str, expected: &str) {
     check_text(&GOOD.replace(from, to), expected);
 }
 
+/// Checks that the text is refused, with this message at the marked place.
 #[track_caller]
 fn check_text(marked: &str, expected: &str) {
     let at = marked.find('§').expect("the expected place is marked");

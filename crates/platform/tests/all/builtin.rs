@@ -474,6 +474,7 @@ fn other_names_are_in_order() {
     assert!(wakeplace_platform::other_names("none").is_empty());
 }
 
+/// The page's row of a machine.
 fn row(name: &str) -> String {
     let platform = Platform::builtin(name).expect("built in");
     let power = match platform.power_unit {

@@ -19,6 +19,7 @@ fn with(tables: &str) -> String {
     GOOD.replace("[costs]", &format!("{tables}\n[costs]"))
 }
 
+/// Checks that the table with one change is refused, where and why.
 #[track_caller]
 fn refused(table: &str, (from, to): (&str, &str), at: &str, expected: &str) {
     assert_eq!(table.matches(from).count(), 1, "`{from}` must occur once");

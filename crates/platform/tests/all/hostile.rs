@@ -24,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct Xorshift(u64);
 
 impl Xorshift {
+    /// A number from 0 to below the limit.
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -67,6 +68,7 @@ const PIECES: &[&str] = &[
     "\u{feff}",
 ];
 
+/// The text with some bytes changed, dropped or doubled.
 fn mutate(text: &str, random: &mut Xorshift) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=random.below(4) {

@@ -52,6 +52,7 @@ fn file(alone: &str, beside: &str) -> String {
     text
 }
 
+/// The platform of a text that must be valid.
 fn read(text: &str) -> Platform {
     Platform::from_toml(text, "p.toml").unwrap_or_else(|error| panic!("{error}"))
 }

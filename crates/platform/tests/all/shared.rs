@@ -47,18 +47,22 @@ fn ranked(priority: &str) -> String {
 
 const SOURCE: &str = "source = \"test\"\nstanding = \"assumed\"\n";
 
+/// The good file of two nodes with this table of distances.
 fn numa(rows: &str) -> String {
     two_nodes(&format!("[numa]\ndistances = {rows}\n{SOURCE}"))
 }
 
+/// The good file of threads with these capacities of a core.
 fn smt(figures: &str) -> String {
     threads(&format!("[smt]\ncore_capacity = {figures}\n{SOURCE}"))
 }
 
+/// The good file of ranked CPUs with these ranks.
 fn priority(ranks: &str) -> String {
     ranked(&format!("[priority]\nranks = {ranks}\n{SOURCE}"))
 }
 
+/// The platform of a text that must be valid.
 fn read(text: &str) -> Platform {
     Platform::from_toml(text, "p.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
 }

@@ -95,12 +95,14 @@ impl Tree {
         tree
     }
 
+    /// Writes a file of the tree.
     fn put(&self, path: &str, text: &str) {
         let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         fs::write(path, format!("{text}\n")).expect("a file");
     }
 
+    /// Removes a file or folder of the tree.
     fn remove(&self, path: &str) {
         let path = self.0.path().join(path);
         if path.is_dir() {
@@ -110,10 +112,12 @@ impl Tree {
         }
     }
 
+    /// Writes a file of a CPU's topology.
     fn topology(&self, cpu: usize, file: &str, list: &str) {
         self.put(&format!("{CPUS}/cpu{cpu}/topology/{file}"), list);
     }
 
+    /// Writes the files of one of a CPU's caches.
     fn cache(&self, cpu: usize, index: usize, level: &str, sort: &str, list: &str) {
         let at = format!("{CPUS}/cpu{cpu}/cache/index{index}");
         self.put(&format!("{at}/level"), level);
@@ -121,6 +125,7 @@ impl Tree {
         self.put(&format!("{at}/shared_cpu_list"), list);
     }
 
+    /// Writes a state of the energy model.
     fn state(&self, first: usize, khz: u32, power_uw: u32) {
         let at = format!("{EM}/cpu{first}/ps:{khz}");
         self.put(&format!("{at}/frequency"), &khz.to_string());
@@ -128,12 +133,14 @@ impl Tree {
         self.put(&format!("{at}/inefficient"), "0");
     }
 
+    /// Writes a node with its CPUs and distances.
     fn node(&self, number: usize, cpus: &str, distance: &str) {
         let at = format!("sys/devices/system/node/node{number}");
         self.put(&format!("{at}/cpulist"), cpus);
         self.put(&format!("{at}/distance"), distance);
     }
 
+    /// The machine that is read from the tree.
     fn read(&self) -> SysfsMachine {
         SysfsMachine::read(self.0.path()).expect("a machine")
     }
@@ -147,6 +154,7 @@ impl Tree {
     }
 }
 
+/// The levels of the machine, each with the group of each CPU.
 fn levels(machine: &SysfsMachine) -> Vec<(LevelKind, Vec<u16>)> {
     machine
         .levels

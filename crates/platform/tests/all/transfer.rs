@@ -23,6 +23,7 @@ fn lines(keys: &str) -> String {
     format!("{GOOD}\n[transfer]\n{keys}{SOURCE}")
 }
 
+/// The good file with this table of the cache.
 fn cache(keys: &str) -> String {
     format!("{GOOD}\n[cache]\n{keys}{SOURCE}")
 }

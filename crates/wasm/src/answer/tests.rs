@@ -15,6 +15,7 @@
 use super::{Asked, answer};
 use serde_json::Value;
 
+/// The answer to a question, or what is said against it.
 fn asked(question: &str, asked: &Asked) -> Result<Value, String> {
     let whole: Value = serde_json::from_str(&answer(question.as_bytes(), asked)).unwrap();
     match whole.get("ok") {

@@ -40,6 +40,7 @@ const ROWS: &str = r#"
     not_expressed = "No model and no recording of it is in the repository."
 "#;
 
+/// What was measured for the rows, with this interval.
 fn measured(interval: (f64, f64)) -> Vec<Option<Measured>> {
     let row = Measured {
         base: 110.0,
@@ -50,6 +51,7 @@ fn measured(interval: (f64, f64)) -> Vec<Option<Measured>> {
     vec![Some(row), None]
 }
 
+/// The findings of a text of rows, or why it cannot be read.
 fn found(text: &str) -> String {
     match rows::parse(text) {
         Ok(data) => rows::check(&data).iter().map(Finding::to_string).collect(),

@@ -22,6 +22,7 @@ const AHEAD_NS: u64 = 100;
 /// The class of ticks.
 const TICK: u8 = 9;
 
+/// An empty queue of 11 CPUs.
 fn queue() -> EventQueue {
     EventQueue::new(11, AHEAD_NS)
 }
@@ -36,14 +37,17 @@ fn of_kernel(class: u8, subject: u32) -> KernelEvent {
     }
 }
 
+/// A kernel's timer, told apart by its task.
 fn timer(task: u32) -> Event {
     Event::Kernel(of_kernel(3, task))
 }
 
+/// The end of a step on a CPU.
 fn end(cpu: u32) -> Event {
     Event::RunEnd { cpu: CpuId(cpu) }
 }
 
+/// A kernel's tick of a CPU.
 fn tick(cpu: u32) -> Event {
     Event::Kernel(of_kernel(TICK, cpu))
 }

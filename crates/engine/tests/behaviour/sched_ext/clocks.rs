@@ -31,6 +31,7 @@ struct Reader {
 }
 
 impl Reader {
+    /// Notes what the kernel says of clocks and of the task.
     fn read(&mut self, kernel: &dyn Kernel, task: TaskId, begins: bool) {
         let facts = kernel.task(task);
         self.seen.push(Seen {
@@ -44,6 +45,7 @@ impl Reader {
 }
 
 impl SchedExtOps for Reader {
+    /// Its table: the two callbacks that read.
     fn info(&self) -> OpsInfo {
         let all = [Callback::Running, Callback::Stopping];
         OpsInfo {
@@ -53,11 +55,13 @@ impl SchedExtOps for Reader {
         }
     }
 
+    /// Reads as a stretch begins.
     fn running(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         self.read(kernel, task, true);
         Ok(())
     }
 
+    /// Reads as a stretch ends.
     fn stopping(
         &mut self,
         kernel: &mut dyn Kernel,

@@ -36,6 +36,7 @@ struct Wrong {
     info: OpsInfo,
 }
 
+/// A scheduler whose `enqueue` is this one.
 fn wrong(enqueue: Enqueue) -> Wrong {
     let callbacks = [Callback::Enqueue, Callback::Dispatch, Callback::Init];
     Wrong {
@@ -50,20 +51,24 @@ fn wrong(enqueue: Enqueue) -> Wrong {
     }
 }
 
+/// Puts a task into the global queue, as is allowed.
 fn global(kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
     kernel.dsq_insert(task, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, 0);
     Ok(())
 }
 
 impl SchedExtOps for Wrong {
+    /// Its table of callbacks.
     fn info(&self) -> OpsInfo {
         self.info.clone()
     }
 
+    /// Makes queue 7.
     fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
         Ok(kernel.create_dsq(7, -1))
     }
 
+    /// Does what is allowed, and from a time on the wrong thing.
     fn enqueue(&mut self, kernel: &mut dyn Kernel, task: TaskId, _: u64) -> Result<(), Exit> {
         match kernel.now_ns() >= self.from_ns {
             true => (self.enqueue)(kernel, task),
@@ -71,6 +76,7 @@ impl SchedExtOps for Wrong {
         }
     }
 
+    /// Does the wrong thing from a time on, if there is one for `dispatch`.
     fn dispatch(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -97,6 +103,7 @@ fn end_of(ops: &mut Wrong, ns: u64) -> Exit {
     }
 }
 
+/// Runs the scheduler with this `enqueue`: the error that ends it.
 fn error(enqueue: Enqueue) -> String {
     let exit = end_of(&mut wrong(enqueue), S);
     assert_eq!((exit.kind, exit.code), (ExitKind::Error, 0));

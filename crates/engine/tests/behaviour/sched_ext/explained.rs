@@ -18,6 +18,7 @@ use wakeplace_engine::sched_ext::{Callback, TaskId};
 use wakeplace_engine::{Asked, SchedExtExplanation, Which, explain_sched_ext};
 use wakeplace_workload::{Loops, TaskScript};
 
+/// A task that works 1 ms and sleeps, for ever.
 fn light() -> TaskScript {
     script(
         Loops::Forever,
@@ -44,6 +45,7 @@ fn fifth(scripts: Option<Vec<u32>>, cpus: u32, tasks: Vec<TaskScript>) -> SchedE
         .unwrap_or_else(|missing| panic!("{missing:?}"))
 }
 
+/// The callbacks that are told, in their order.
 fn callbacks(told: &SchedExtExplanation) -> Vec<Callback> {
     told.callbacks.iter().map(|c| c.callback).collect()
 }

@@ -30,6 +30,7 @@ struct Listener {
 }
 
 impl SchedExtOps for Listener {
+    /// Its table: the two callbacks that it hears.
     fn info(&self) -> OpsInfo {
         let ears = [Callback::CpuAcquire, Callback::CpuRelease];
         OpsInfo {
@@ -39,11 +40,13 @@ impl SchedExtOps for Listener {
         }
     }
 
+    /// Notes that the CPU is back.
     fn cpu_acquire(&mut self, kernel: &mut dyn Kernel, _cpu: i32) -> Result<(), Exit> {
         self.heard.push(Heard::Acquired(kernel.now_ns()));
         Ok(())
     }
 
+    /// Notes that the CPU is gone, why and for whom.
     fn cpu_release(
         &mut self,
         kernel: &mut dyn Kernel,

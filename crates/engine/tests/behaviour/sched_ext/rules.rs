@@ -23,6 +23,7 @@ use wakeplace_engine::{Ended, RunReport};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Loops, TaskScript, Workload};
 
+/// Runs a workload under the simple scheduler.
 fn simple(
     platform: &Platform,
     load: &Workload,
@@ -34,6 +35,7 @@ fn simple(
     simulate_sched_ext(platform, &policy, load, options, &mut ops)
 }
 
+/// Runs tasks on so many equal CPUs under the simple scheduler.
 fn on_cpus(cpus: u32, tasks: Vec<TaskScript>, ns: u64, fifo: bool) -> (RunReport, Log) {
     let board = Board::symmetric(cpus);
     simple(

@@ -16,6 +16,7 @@ use crate::storm::{comings_and_goings, storm};
 use wakeplace_engine::{Ended, check};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
+/// Says which run it is; shown if the test fails.
 #[allow(clippy::print_stderr, reason = "the seed of a failure")]
 fn said(seed: u64, platform: &str) {
     eprintln!("seed {seed}, {platform}");

@@ -70,6 +70,7 @@ impl Wild {
         }
     }
 
+    /// What is known of a task.
     fn known(&mut self, task: TaskId) -> &mut Known {
         if self.tasks.len() <= task.index() {
             self.tasks.resize(task.index() + 1, Known::default());
@@ -77,10 +78,12 @@ impl Wild {
         &mut self.tasks[task.index()]
     }
 
+    /// One of a list.
     fn one_of(&mut self, list: &[u64]) -> u64 {
         list[self.random.below(list.len() as u64) as usize]
     }
 
+    /// A random slice, ns.
     fn slice(&mut self) -> u64 {
         match self.random.below(8) {
             0 => 0,
@@ -132,6 +135,7 @@ impl Wild {
         assert!(done);
     }
 
+    /// Kicks a random CPU.
     fn kick(&mut self, kernel: &mut dyn Kernel) {
         let cpu = self.random.below(kernel.nr_cpu_ids().into()) as i32;
         let flags = match self.random.below(3) {
@@ -144,6 +148,7 @@ impl Wild {
 }
 
 impl SchedExtOps for Wild {
+    /// Its table: name, flags and callbacks.
     fn info(&self) -> OpsInfo {
         OpsInfo {
             name: "wild".to_owned(),
@@ -155,6 +160,7 @@ impl SchedExtOps for Wild {
         }
     }
 
+    /// Makes its queues.
     fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
         for dsq in FIFOS.into_iter().chain(BY_VTIME) {
             assert_eq!(kernel.create_dsq(dsq, -1), 0);
@@ -166,6 +172,7 @@ impl SchedExtOps for Wild {
         Ok(0)
     }
 
+    /// Chooses a CPU at random; now and then it dispatches at once.
     fn select_cpu(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -192,6 +199,7 @@ impl SchedExtOps for Wild {
         Ok(cpu)
     }
 
+    /// Checks that the task may run, and puts it somewhere or holds it.
     fn enqueue(&mut self, kernel: &mut dyn Kernel, task: TaskId, _flags: u64) -> Result<(), Exit> {
         let known = *self.known(task);
         assert!(known.runnable && !known.running, "{task:?}: {known:?}");
@@ -203,11 +211,13 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Holds the task no more.
     fn dequeue(&mut self, _: &mut dyn Kernel, task: TaskId, _flags: u64) -> Result<(), Exit> {
         self.held.retain(|held| *held != task);
         Ok(())
     }
 
+    /// Moves tasks that are held or queued at random.
     fn dispatch(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -245,6 +255,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the task runs; now and then its slice ends.
     fn tick(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         assert!(self.known(task).running);
         if self.random.one_in(4) || kernel.task(task).slice_ns == SCX_SLICE_INF {
@@ -253,6 +264,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task may run from now on.
     fn runnable(&mut self, _: &mut dyn Kernel, task: TaskId, _flags: u64) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.enabled && !known.runnable, "{task:?}: {known:?}");
@@ -260,6 +272,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task runs, where it does.
     fn running(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         let cpu = kernel.task(task).cpu;
         assert_eq!(kernel.cpu_curr(cpu), Some(task));
@@ -274,6 +287,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task runs no more.
     fn stopping(&mut self, _: &mut dyn Kernel, task: TaskId, _runnable: bool) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.running, "{task:?}: {known:?}");
@@ -281,6 +295,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task may not run any more.
     fn quiescent(&mut self, _: &mut dyn Kernel, task: TaskId, _flags: u64) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.runnable && !known.running, "{task:?}: {known:?}");
@@ -288,6 +303,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the task runs; now and then it loses its slice.
     fn yield_task(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -301,16 +317,19 @@ impl SchedExtOps for Wild {
         Ok(false)
     }
 
+    /// Notes that the task changes.
     fn set_cpumask(&mut self, _: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         self.known(task).changes = true;
         Ok(())
     }
 
+    /// Notes that the task changes.
     fn set_weight(&mut self, _: &mut dyn Kernel, task: TaskId, _weight: u32) -> Result<(), Exit> {
         self.known(task).changes = true;
         Ok(())
     }
 
+    /// Checks that a CPU begins and ends to idle in turns.
     fn update_idle(&mut self, kernel: &mut dyn Kernel, cpu: i32, idle: bool) -> Result<(), Exit> {
         let was = std::mem::replace(&mut self.idle[cpu as usize], idle);
         assert_ne!(was, idle, "CPU {cpu}: no change");
@@ -320,11 +339,13 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the CPU had been released.
     fn cpu_acquire(&mut self, _: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
         assert!(std::mem::take(&mut self.released[cpu as usize]));
         Ok(())
     }
 
+    /// Checks that the CPU had not been released before.
     fn cpu_release(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -340,6 +361,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the task is new, and notes its group.
     fn init_task(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -354,6 +376,7 @@ impl SchedExtOps for Wild {
         Ok(0)
     }
 
+    /// Checks that the task was there and is done.
     fn exit_task(&mut self, _: &mut dyn Kernel, task: TaskId, _: bool) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(
@@ -364,6 +387,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task is the scheduler's.
     fn enable(&mut self, _: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.there && !known.enabled, "{known:?}");
@@ -371,6 +395,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task is the scheduler's no more.
     fn disable(&mut self, _: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.enabled && !known.runnable, "{task:?}: {known:?}");
@@ -378,6 +403,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the task leaves the group that it is known to be in.
     fn cgroup_move(
         &mut self,
         _: &mut dyn Kernel,
@@ -391,6 +417,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Kicks all idle CPUs and starts the timer again, so that none waits for ever.
     fn timer(&mut self, kernel: &mut dyn Kernel, timer: TimerId) -> Result<(), Exit> {
         for cpu in 0..kernel.nr_cpu_ids() {
             kernel.kick_cpu(cpu.cast_signed(), SCX_KICK_IDLE);

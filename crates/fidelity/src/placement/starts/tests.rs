@@ -65,6 +65,7 @@ fn result(runs: &[(TaskRun, TaskRun)]) -> MachineResult {
     }
 }
 
+/// The row of one task by kernel and simulator.
 fn row(runs: &[(TaskRun, TaskRun)]) -> Row {
     rows(&result(runs), Rules::EnergyAware).remove(0)
 }

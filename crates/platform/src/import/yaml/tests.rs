@@ -66,6 +66,7 @@ fn the_forms_of_plat_info() {
     assert_eq!(text, Some("CONFIG_HZ=250\n# no comment\n"));
 }
 
+/// The numbers of a list.
 fn numbers(list: &Yaml) -> Vec<u64> {
     let items = list.list().unwrap_or_default().iter();
     items.filter_map(Yaml::number).collect()

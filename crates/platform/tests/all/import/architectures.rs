@@ -32,6 +32,7 @@ fn tree(cpuinfo: &str) -> Files {
     files
 }
 
+/// What is imported of these files.
 fn imported(files: &Files) -> Result<Imported, String> {
     let (_folder, path) = files.archive("x");
     import(Source::Tree(&path), None, None).map_err(|error| error.to_string())

@@ -28,6 +28,7 @@ fn given(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Result<Imported, Impor
     (folder, imported)
 }
 
+/// The message with which an archive is refused.
 fn refused(bytes: &[u8]) -> String {
     let (_folder, imported) = given("x.tar", bytes);
     let message = imported.expect_err("refused").to_string();
@@ -35,6 +36,7 @@ fn refused(bytes: &[u8]) -> String {
     message
 }
 
+/// The bytes packed with gzip.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut into = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     into.write_all(bytes).expect("memory");

@@ -44,11 +44,13 @@ use tree_files::Files;
 use wakeplace_platform::import::{Imported, Source, import};
 use wakeplace_platform::{CpuId, Platform, PowerUnit, Standing};
 
+/// What is imported of a kept tree.
 fn imported(name: &str) -> Imported {
     let (_folder, root) = Files::named(&format!("{name}.tree")).folder(name);
     import(Source::Tree(&root), None, None).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
+/// The levels of a platform, each with its number of groups.
 fn levels(platform: &Platform) -> Vec<(&str, usize)> {
     let level = |level: &wakeplace_platform::TopologyLevel| level.groups.len();
     platform
@@ -58,6 +60,7 @@ fn levels(platform: &Platform) -> Vec<(&str, usize)> {
         .collect()
 }
 
+/// How a part of the platform is known.
 fn standing(platform: &Platform, what: &str) -> Standing {
     let found = platform
         .provenance

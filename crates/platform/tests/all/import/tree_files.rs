@@ -29,6 +29,7 @@ impl Files {
         files
     }
 
+    /// Takes up one line of the short form.
     fn line(&mut self, line: &str) {
         if let Some(name) = line.strip_prefix("include ") {
             self.0.extend(Self::named(name).0);
@@ -58,10 +59,12 @@ impl Files {
         }
     }
 
+    /// Adds or changes a file.
     pub(crate) fn put(&mut self, path: &str, text: &str) {
         self.0.insert(whole(path), text.to_owned());
     }
 
+    /// Takes a file away.
     pub(crate) fn remove(&mut self, path: &str) {
         self.0.remove(&whole(path));
     }
@@ -109,6 +112,7 @@ impl Files {
     }
 }
 
+/// The whole path that a short one stands for.
 fn whole(path: &str) -> String {
     let lead = match path {
         _ if path.starts_with("cpu") => "sys/devices/system/cpu/",
@@ -134,6 +138,7 @@ fn expanded(path: &str) -> Vec<(String, i64)> {
         .collect()
 }
 
+/// The text with a number in its places.
 fn filled(text: &str, number: i64) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -47,6 +47,7 @@ fn board(coefficients: [Option<u32>; 2]) -> Vec<u8> {
     Tree::new(root).write()
 }
 
+/// What is imported of a device tree with this list of voltages.
 fn with(tree: &[u8], list: &str) -> Result<Imported, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let (dtb, csv) = (
