@@ -13,7 +13,7 @@
 //! `power_follows_from_coefficient_voltage_and_clock` (`power_in_model`, `freq_domain_of`),
 //! shared.rs::`costs_of_an_artificial_model` (`em_costs_in`), clocks.rs::`what_is_read`
 //! (`nominal_khz_in`), bad_files.rs::`speeds` (`capacities`, `speeds`), bad_files.rs::`work_power`
-//! (`has_work_power`), bad_files.rs::`idle_states_have_names` (`is_name`).
+//! (`has_work_power`), bad_files.rs::`idle_states_have_names` (`is_name`). No test: `index`, `fmt`.
 //!
 //! Callers: crates/engine/src/machine.rs (`power_in_model`, `em_costs_in`),
 //! crates/engine/src/explain/on_tree.rs (`wake_latency_ns`), crates/engine/src/mechanics/turbo.rs

@@ -31,8 +31,8 @@
 //! they are made. Tests by part: `hikey960_draws_what_the_energy_model_says`,
 //! `tc2_draws_the_published_bogo_figures` and
 //! `juno_draws_lisas_table_in_milliwatts_and_its_kernel_has_another` (`busy_row`, `idle_row`,
-//! `on_row`, `cluster_power`), `hikey960_draws_more_for_work` (`work`, `work_rows`, `has_work`,
-//! `board`), `transitions_break_even_at_min_residency` and
+//! `on_row`, `cluster_power`, `at`, `unit`), `hikey960_draws_more_for_work` (`work`, `work_rows`,
+//! `has_work`, `board`), `transitions_break_even_at_min_residency` and
 //! `a_transition_lies_between_the_state_and_busy` (`transition`, `transition_row`),
 //! `polling_is_busy` (`stated`), `an_idle_cpu_never_draws_more_than_a_busy_one` (`cpu_idle`),
 //! `without_figures_there_is_no_model` (`PowerModel::new`), `a_state_of_another_cpu_is_refused` and

@@ -3,8 +3,8 @@
 //!
 //! What must stay: an input that was once a finding stays kept; each says what it was, and the
 //! corpus stays small. Free: words of its failures.
-//! Tests by part (in fuzz/tests/src): every target of fuzz/src:
-//! `every_kept_input_keeps_the_promises`, `the_corpus_is_small_and_regressions_are_described`.
+//! Tests by part: every target of fuzz/src: `every_kept_input_keeps_the_promises`,
+//! `the_corpus_is_small_and_regressions_are_described`.
 //! Helpers, and who fails with them: `failures_of` (`every_kept_input_keeps_the_promises`).
 
 use crate::replay::Replay;

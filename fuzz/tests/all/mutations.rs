@@ -3,7 +3,7 @@
 //!
 //! What must stay: equal seeds make equal inputs; a tenth of the mutations must pass the loaders,
 //! else a target tests a parser only. Free: the number of mutations.
-//! Tests by part (in fuzz/tests/src): fuzz/src/mutate.rs and every target: `each_has_a_test`,
+//! Tests by part: fuzz/src/mutate.rs and every target: `each_has_a_test`,
 //! `equal_seeds_make_equal_inputs`. `fuzz` runs a target, `keeps` judges it, `asked` reads numbers
 //! from the environment.
 
