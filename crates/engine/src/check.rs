@@ -13,6 +13,8 @@
 //! its own. `deadline_bandwidths` by classes.rs::`admission`. `check_changes` (the error
 //! `LateChange`) and `energy_inactive` have no test of their own here.
 //!
+//! Callers: crates/study/src/experiment.rs (`check`), explain/mod.rs (`energy_inactive`).
+//!
 //! Tests: crates/engine/tests/behaviour/classes.rs::devices_and_caps_must_fit_the_machine,
 //! crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
 //! crates/engine/tests/behaviour/hotplug.rs::impossible_schedules_are_refused,

@@ -10,6 +10,8 @@
 //! `default` are compared with no page: thermal.rs::`off_by_default_and_harmless_while_cool` is of
 //! one.
 //!
+//! Callers: crates/study/src/settings.rs (`set`).
+//!
 //! Tests: below, crates/engine/src/hardware.rs,
 //! crates/cli/tests/all/same_runs.rs::each_model_switch_and_queue_has_a_run
 

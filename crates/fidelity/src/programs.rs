@@ -10,6 +10,8 @@
 //! tests/all/programs.rs::`a_right_request_gets_as_far_as_the_cache` (`record`, `measure`, `boot`,
 //! up to the cache). `value` has no test of its own: `--record` writes it.
 //!
+//! Callers: main.rs (`plan`, `recorded`, `compare`, `markdown`, `object`).
+//!
 //! Tests: crates/fidelity/tests/all/programs.rs
 
 mod guest;

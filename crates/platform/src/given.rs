@@ -11,6 +11,8 @@
 //! of messages that no test quotes. Tests by part: `beginnings_say_what_a_file_is` (`given`,
 //! `of_text`), archives.rs::`other_descriptions_of_machines` (`is`, `instead`).
 //!
+//! Callers: import/mod.rs and sysfs/tree.rs (`given`, `is`, `instead`).
+//!
 //! Tests: below, crates/platform/tests/all/import/archives.rs
 
 /// Most of a file that is looked at, bytes.

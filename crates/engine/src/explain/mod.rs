@@ -16,6 +16,8 @@
 //! explained.rs::`the_number_is_one_of_its_task` (`forked`, `name`). The observers of both runs
 //! (`new`, `happened`, `wants_situation`, `is_shown`, `shown`): all of these.
 //!
+//! Callers: crates/study/src/explain/mod.rs (`explain`).
+//!
 //! Tests: crates/engine/tests/behaviour/explain.rs
 
 mod on_signals;

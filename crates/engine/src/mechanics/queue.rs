@@ -10,6 +10,8 @@
 //! `order_is_time_then_class_then_sequence` and the others (`new`, `push`, `push_in_order`,
 //! `pop_in_order`).
 //!
+//! Callers: clock.rs (`push`, `push_in_order`, `arm_end`, `disarm_end`, `pop_until`).
+//!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 
 mod ends;

@@ -5,6 +5,8 @@
 //! `a_task_that_begins_somewhere_has_the_same_jobs` (`script`, `begun_on`),
 //! sim.rs::`a_run_says_where_each_job_began_and_ran` (`workload`).
 //!
+//! Callers: sim.rs (`workload`).
+//!
 //! Tests: below
 
 use super::sets::{Set, Step, TaskSpec};

@@ -8,6 +8,8 @@
 //! `a_missing_model_is_said` (`workload`, `object`), `ratios_have_no_zero_below` (`ratio`); `run`,
 //! `compared` and `recorded` are the tests' own.
 //!
+//! Callers: programs.rs (`markdown`, `object`).
+//!
 //! Tests: below
 
 use super::list::{Model, RT_APP_FILE};

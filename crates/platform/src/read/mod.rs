@@ -21,6 +21,8 @@
 //! measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`check_shared`). No test of its
 //! own: the refusal of `other_name`. `platform` and `freq_domains`: `platform_name` and the others.
 //!
+//! Callers: builtin.rs and import/mod.rs (`from_toml`).
+//!
 //! Tests: crates/platform/tests/all
 
 mod clocks;

@@ -10,6 +10,8 @@
 //! `readers_wait_less_for_each_other` (`add`, `has`), `a_miss_takes_a_transfer_and_a_hit_nothing`
 //! and the others (`only`, `is_empty`); `core` is the tests' own.
 //!
+//! Callers: lines.rs (`access`).
+//!
 //! Tests: below, crates/engine/tests/behaviour/lines.rs
 
 use wakeplace_policy_sys::GroupAccesses;

@@ -10,6 +10,8 @@
 //! bandwidth.rs::`a_task_without_end_gets_its_quota` (`groups`), `random_runs_obey_the_rules_1` and
 //! the others (`report`).
 //!
+//! Callers: interface.rs (`report`, from `finish`).
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/wake_latency.rs, crates/engine/tests/behaviour/lines.rs,
 //! crates/engine/tests/behaviour/bandwidth.rs

@@ -11,7 +11,8 @@
 //! crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source` and the
 //! others (`view`, `kernels`, `take_changes`, `arm`, `signal`, `without_task`).
 //!
-//! Callers: interface.rs (`next_of`).
+//! Callers: interface.rs (`next_of`, `go_on`, `arm`), tasks.rs and interrupts.rs (`carry_out`,
+//! `switch`), tasks.rs (`call`), frequency.rs (`enter`, `follow`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

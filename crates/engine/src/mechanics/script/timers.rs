@@ -11,6 +11,8 @@
 //! `ahead` and `late` are the tests' own. Each `new`: `late_timers_rebase_or_keep_the_grid` and the
 //! others.
 //!
+//! Callers: progress.rs and steps.rs (`advance`), steps.rs (`taken`, `resolve`).
+//!
 //! Tests: below, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs::forked_threads_have_timers_of_their_own
 

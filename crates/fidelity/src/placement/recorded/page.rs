@@ -6,6 +6,8 @@
 //! `not_comparable`, `jobs`, `shares`), `the_object_has_names_as_they_are` (`object`); `odd` is the
 //! tests' own.
 //!
+//! Callers: placement/recorded.rs (`markdown`, `object`).
+//!
 //! Tests: below
 
 use super::{Comparison, POINTS_MAX, Row, Rules};

@@ -5,6 +5,8 @@
 //! `agreeing`, `disagreeing`, `within`, `shares`, `mainly`, `policy`, `starts`),
 //! `the_object_has_all_starts` (`object`, `row_object`, `set_objects`, `start_object`).
 //!
+//! Callers: placement/page.rs (`markdown`, `object`).
+//!
 //! Tests: crates/fidelity/src/placement/starts/tests.rs
 
 use super::{Count, POINTS_MAX, Row, Rules, Runs, Start, WAKEUPS_MIN_PCT, rows};

@@ -9,6 +9,8 @@
 //! `causes`, `cause` have no test of their own: `three_columns_say_who_is_as_the_guest` goes
 //! through them, and the page is looked at.
 //!
+//! Callers: placement/truth.rs (`markdown`, `object`).
+//!
 //! Tests: below
 
 use super::causes::{Beginning, Tried, differs};
