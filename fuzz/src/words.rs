@@ -48,8 +48,7 @@ pub(crate) fn mutate(seed: &[u8], donor: &[u8], changes: u64, random: &mut Strea
     case.write().into_bytes()
 }
 
-/// Puts a line into the run: of most options only one counts, so it takes the place of the other;
-/// a second policy now and then makes a comparison.
+/// Puts a line into the run: of most options only one counts, so it takes the place of the other.
 fn put(case: &mut Case, line: (String, String)) {
     let many = matches!(line.0.as_str(), "set" | "expect" | "policy-at");
     if !many {
