@@ -132,8 +132,8 @@ impl Follower {
         })
     }
 
-    /// The policy to put into force, if it is not yet: call `succeeded` or `failed` with it.
-    /// The policy to put into force now; None: nothing new, or not yet time to look.
+    /// The policy to put into force now, for `succeeded` or `failed`; None: nothing new, or not yet
+    /// time to look.
     #[allow(
         clippy::disallowed_methods,
         reason = "a live scheduler goes by the clock"

@@ -7,13 +7,13 @@
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`start`, `wait`, `respond`, `read`, `write`,
 //! `threads`, `gone`, `counter`, `descriptor`), `a_process_that_shares_maps_is_refused` (`sharer`,
-//! `file_id`), schedulers.rs::`a_loader_that_hangs_leaves_nothing_behind` (`doing`, `end`),
+//! `file_id`), schedulers.rs::`a_loader_that_hangs_leaves_nothing_behind` (`end`),
 //! interception.rs::`what_goes_wrong_is_named_by_ptrace_too` (`signal`),
 //! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`give`, `mapped`, `read_value`,
 //! `enable`, `replace_clocks`), load/affinity.rs::`a_bound_thread_is_where_it_may_be` (`own`,
 //! `transfer`: calls without a loader). `processor` changes times only. `ask`, `ask_file`, `said`,
 //! `remote`, `seen` and `next_turn` are the way of all of them; `way` is asked at each start.
-//! `error` and `failed` have no test of their own.
+//! `doing`, `error` and `failed` have no test of their own.
 //!
 //! Callers: load/threads.rs (`wait`, `respond`, `gone`), load/process.rs (`start`, `end`),
 //! load/own.rs (`own`); load/serve.rs, load/bpf.rs and load/waits.rs by way of `Session`.

@@ -9,8 +9,8 @@
 //! Tests by part: `a_loader_runs_in_virtual_time` (`run`, `event`, `take`, `take_new`, `next`,
 //! `wake`, `wake_due`, `at_futex`, `wake_changed`, `deadline`, `look_at_files`, `somebody_new`,
 //! `position`), `what_a_loader_must_not_do_is_named` (`Stop::Spins`),
-//! `a_loader_that_hangs_leaves_nothing_behind` (`doing`, `others`). `requeue` has no test of its
-//! own.
+//! `a_loader_that_hangs_leaves_nothing_behind` (`others`). `requeue` and `doing` have no test
+//! of their own.
 //!
 //! Callers: load/process.rs (`run`, `others`, `wake_due`), load/futex.rs (`wake`, `requeue`).
 //!
