@@ -1,6 +1,12 @@
 //! docs/guide/parameters.md: every parameter of a policy, written from the header that lists them.
 //!
-//! What must stay: the page is made of headers alone; its order is theirs.
+//! What must stay: the page is made of headers alone; its order is theirs. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `a_row_has_what_the_header_says` (`page`,
+//! `values`, `live`, `rule`), `what_is_of_another_form_is_refused` (`read`), `an_old_page_is_found`
+//! (`check`); `repo` is the tests' own. `write` has no test of its own: the page that it writes is
+//! then checked.
+//!
+//! Callers: commands.rs (`check`, `write`).
 //!
 //! Tests: below
 
@@ -30,7 +36,7 @@ fn read(repo: &Repo) -> Result<Vec<Param>, String> {
     })
 }
 
-/// As the page's column has them.
+/// The values of a parameter, as the page's column has them.
 fn values(values: &Values) -> String {
     match values {
         Values::Switch => "`on`, `off`".to_owned(),
@@ -43,7 +49,7 @@ fn values(values: &Values) -> String {
     }
 }
 
-/// As the page's column has them.
+/// Whether the live scheduler has it, as the page's column says.
 fn live(live: &Live) -> String {
     let quoted = |values: &[String]| {
         let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();

@@ -1,8 +1,20 @@
 //! A private tree for apt: the same mirror as the machine's own, other suites and any architecture,
-//! and nothing of the machine's own state read or changed.
+//! and nothing of the machine's own state read or changed (docs/guide/lab.md,
+//! docs/guide/kernel.md).
 //!
 //! What must stay: nothing of the machine's own apt is written; only what signed lists name is
 //! believed.
+//!
+//! Tests by part: `a_list_says_what_packages_are` (`listed_of`, `field`),
+//! `a_source_is_known_by_its_original_archive` (`source_of`), `only_wanted_files_are_taken`
+//! (`take`), `a_checksum_is_that_of_the_file` (`sha256`),
+//! `a_folder_without_its_record_is_not_taken` (`write_record`, `read_record`). All that asks an
+//! archive (`open`, `configuration`, `command`, `refresh`, `stamp`, `names`, `missing`, `fetch`,
+//! `download`, `download_source`, `watched`, `versions`, `source_versions`, `listed`, `checked`,
+//! `described`, `debs`, `closure`, `folder_bytes`, `files_by_name`) has no test without one:
+//! crates/lab/tests/boot.rs and crates/kernel-tree/tests/all/real_tree.rs use it.
+//!
+//! Callers: crates/lab, crates/kernel-tree, xtask.
 //!
 //! Tests: below
 

@@ -1,7 +1,16 @@
-//! Where fetched things are kept, and how two runs keep out of each other's way.
+//! Where fetched things are kept, and how two runs keep out of each other's way (docs/guide/lab.md,
+//! docs/guide/kernel.md).
 //!
 //! What must stay: places in the cache, or things are fetched anew; a folder appears whole or not
 //! at all.
+//!
+//! Tests by part: `a_second_run_waits_for_the_first` (`lock`, `lock_at`),
+//! `a_folder_whose_name_would_break_apts_configuration_is_refused` (`at`),
+//! `a_finished_folder_replaces_the_old_one` (`install`, `scratch`, `folder`, `path`),
+//! crates/kernel-tree/src/compile.rs::`the_script_has_the_lock_and_no_input` (`stdin`). `of_user`
+//! and `age` have no test of their own.
+//!
+//! Callers: crates/lab, crates/kernel-tree, apt.rs.
 //!
 //! Tests: below
 

@@ -1,6 +1,13 @@
-//! What can go wrong while something is fetched or kept.
+//! What can go wrong while something is fetched or kept (docs/guide/lab.md, docs/guide/kernel.md).
 //!
 //! What must stay: one sentence with the path or program at fault.
+//!
+//! Tests by part: `without_an_archive_a_version_cannot_be_had` (what is said without an archive),
+//! program.rs::`a_failing_program_is_quoted` (a program's words),
+//! cache.rs::`a_folder_whose_name_would_break_apts_configuration_is_refused`. `reading`, `writing`,
+//! `file` and `damaged` are constructors.
+//!
+//! Callers: all of the crate; crates/lab and crates/kernel-tree pass them on.
 //!
 //! Tests: crates/cli/tests/all/kernel.rs::without_an_archive_a_version_cannot_be_had,
 //! crates/kernel-tree/src/error.rs

@@ -1,8 +1,12 @@
 //! What is fetched from Debian's archive, and where it is kept: a private tree for apt ([`apt`]),
 //! whose mirror is this machine's own ([`sources`]), and a folder below the user's cache
-//! ([`Cache`]). Nothing needs root, and nothing of the machine's own state is read or changed.
+//! ([`Cache`]). Nothing needs root, and nothing of the machine's own state is read or changed
+//! (docs/guide/lab.md, docs/guide/kernel.md).
 //!
 //! What must stay: nothing is fetched that was not named, and what is kept is whole.
+//!
+//! Callers: crates/lab and crates/kernel-tree; `Watch` is implemented by whoever shows steps
+//! (crates/cli).
 //!
 //! Tests: beside its modules
 

@@ -1,6 +1,11 @@
-//! Programs of this machine that are run to their end.
+//! Programs of this machine that are run to their end (docs/guide/lab.md, docs/guide/kernel.md).
 //!
 //! What must stay: a program never asks the user: its input is empty. Its last words are quoted.
+//!
+//! Tests by part: `the_tail_begins_with_a_line` (`tail`), `a_failing_program_is_quoted` (`output`).
+//! `output_watched` has no test of its own.
+//!
+//! Callers: apt.rs, crates/lab, crates/kernel-tree.
 //!
 //! Tests: below
 

@@ -1,10 +1,19 @@
-//! Which mirror this machine takes its Debian packages from, out of its own apt configuration.
+//! Which mirror this machine takes its Debian packages from, out of its own apt configuration
+//! (docs/guide/lab.md, docs/guide/kernel.md).
 //!
 //! Two forms are read: one line per source (`*.list`) and paragraphs (`*.sources`), both as
 //! sources.list(5) describes them. Only the address, the signing key and `trusted` are taken; the
 //! suites are the choice of whoever fetches. `WAKEPLACE_MIRROR` names another address.
 //!
 //! What must stay: suites are never taken from the machine; `WAKEPLACE_MIRROR` goes first.
+//!
+//! Tests by part: `a_paragraph_of_debian_is_found_and_others_are_not` (`of_machine`, `paragraphs`,
+//! `split_paragraphs`, `choose`, `list`), `a_line_of_debian_is_found` (`lines`),
+//! `a_disabled_or_embedded_key_paragraph_does_not_mislead` (`paragraphs`),
+//! `without_a_configuration_it_is_debians_own_mirror` (`choose`). `of_user` (WAKEPLACE_MIRROR) has
+//! no test of its own.
+//!
+//! Callers: apt.rs (`of_user`, `list`).
 //!
 //! Tests: below
 

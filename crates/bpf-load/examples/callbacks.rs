@@ -1,5 +1,11 @@
 //! Loads `callbacks.bpf.o` and prints a line for each record of a callback: the task's name, the
 //! callback, and the flags that it was given. It looks for records every 20 ms.
+//!
+//! crates/cli/tests/all/callbacks.rs starts it, in the simulator and in guests with other kernels
+//! (docs/rules/sched-ext.md#tasks), and reads its lines.
+//!
+//! What must stay: the form of a line ("callback TASK WHAT FLAGS") and of a record, which is that
+//! of crates/foreign/tests/schedulers/callbacks.bpf.c.
 
 use libbpf_rs::{MapCore as _, MapType, ObjectBuilder, RingBufferBuilder};
 use std::io::Write as _;

@@ -1,5 +1,15 @@
 //! A loader with a loop of its own, for tests of `--scheduler`: its second argument says what it
 //! does once it has attached. What it has seen is its last line.
+//!
+//! `watch` says what it has waited for, in ms (`socket`, `timer`, `record` and `busy` are its
+//! steps; `get`, `put` and `clock_ns` serve them), as
+//! crates/cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` has it
+//! (docs/rules/sched-ext.md#loader): times are sums of what stands here. The other words are for
+//! `runs_with_a_loader_beside_them_are_the_same` ("for-ever"), `what_a_loader_must_not_do_is_named`
+//! ("spin", "start", "read"), interception.rs::`a_loader_may_close_all_descriptors` ("closes"),
+//! wall.rs::`a_process_that_shares_maps_is_refused` ("shares").
+//!
+//! What must stay: the words, the order of waits, and the last line: change them with that test.
 
 use libbpf_rs::{Map, MapCore as _, MapFlags, MapType, ObjectBuilder, RingBufferBuilder};
 use std::fmt::Write as _;

@@ -1,4 +1,11 @@
 //! Loads `sums.bpf.o`, has its program run with some arguments, and prints what came back.
+//!
+//! crates/cli/tests/all/syscall_programs.rs::`a_program_gives_what_a_kernel_gives` starts it twice:
+//! before the simulator's kernel and before the host's (docs/guide/schedulers.md, "What its
+//! programs see"). Nothing here says what is right: the two are compared.
+//!
+//! What must stay: 90 pairs of arguments, a line "ran ..." for each, and the size of the context,
+//! which is that of crates/foreign/tests/schedulers/sums.bpf.c.
 
 use libbpf_rs::{ObjectBuilder, ProgramInput};
 use std::io::Write as _;

@@ -4,6 +4,12 @@
 //!
 //! What must stay: words on standard error are shown to the user as the loader's last.
 //!
+//! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`load`),
+//! schedulers.rs::`what_is_no_scheduler_is_refused` (`main`: its words; a table that is not there).
+//!
+//! Callers: crates/foreign/src/scheduler.rs (`generic_loader` finds it),
+//! crates/foreign/src/guard/spawn.rs starts it.
+//!
 //! Tests: crates/cli/tests/all/schedulers.rs
 
 use libbpf_rs::{MapCore as _, MapType, ObjectBuilder};

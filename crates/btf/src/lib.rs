@@ -1,10 +1,20 @@
-//! Type information: BTF as the kernel and compilers write it (Documentation/bpf/btf.rst).
+//! Type information: BTF as the kernel and compilers write it (Documentation/bpf/btf.rst)
+//! (docs/guide/schedulers.md, "What its programs see").
 //!
 //! Hostile bytes are refused or read as nothing; no method panics on what `parse` has let in.
 //!
-//! What must stay: numbers and offsets as BTF counts them; depth and lengths are bounded. Tests by
-//! part: crates/bpf-vm/tests/all/hostile.rs (`changed_types_are_refused_or_read`,
-//! `structs_within_structs_are_refused`), crates/host/tests/probe.rs (functions).
+//! What must stay: numbers and offsets as BTF counts them; depth and lengths are bounded.
+//!
+//! Tests by part: crates/bpf-vm/tests/all/hostile.rs: `types_are_read` (`parse`, `walk`, `index`,
+//! `find`, `field`, `size`), `structs_within_structs_are_refused` (`size_within`, `field`,
+//! `member`: depth), `long_names_are_none` (`name`, `string`), `changed_types_are_refused_or_read`
+//! (all of it, also `members`, `array`, `params`, `enumerator`, `enumerator_of`, on changed bytes:
+//! nothing panics). crates/host/tests/probe.rs tries functions and tags (`target`, `end`).
+//! crates/cli/tests/all/schedulers.rs::`calls_answer_as_a_kernel_does` reads a kernel's structures
+//! (`field`, `bare`, `enumerator`). `own`, `first`, `tail`, `info`, `vlen`, `kind`, `field_word`,
+//! `size_or_type`, `all_names` and `word` are what each of these reads by.
+//!
+//! Callers: crates/bpf-vm, crates/foreign/src/kernel/layout.rs, crates/host/src/btf.rs.
 //!
 //! Tests: crates/bpf-vm/tests/all, crates/host/src/btf.rs
 

@@ -20,7 +20,7 @@ use wakeplace_study::Origin;
 use wakeplace_text::shell_word;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 15] = [
+const WITH_VALUE: [&str; 17] = [
     "--jobs",
     "--format",
     "--output",
@@ -31,6 +31,8 @@ const WITH_VALUE: [&str; 15] = [
     "--export-junit",
     "--export-runs",
     "--export-perfetto",
+    "--mail",
+    "--html",
     "--export-ftrace",
     "--export-parquet",
     "--export-rtapp-log",

@@ -1,14 +1,17 @@
 //! Two observers of one run. Each hears all, in one order; what either wants is shown, and the run
-//! ends where either is done.
+//! ends where either is done (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: the first one hears before the second, of everything. A method that `Observer`
 //! gets has its twin here; what is forgotten falls back to the default and nobody hears of it.
-//! Tests by part: `whole_runs_read_back` (`happened`),
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `whole_runs_read_back` (`happened`),
 //! crates/engine/tests/behaviour/explain.rs::`it_is_the_decision_of_the_run` (`situation`,
 //! `is_done`), crates/engine/tests/behaviour/sched_ext/explained.rs::`a_direct_dispatch`
 //! (`sched_ext`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`
 //! (`decided`, `updated`; where a tree is built). `state` of two that ask for different times has
-//! no test of its own.
+//! no test of its own. The methods that ask what is wanted, `nr_updated` and `take_nr_updated` by
+//! the same tests as what they ask for; `next_state_ns` has none with two that ask. These are
+//! `wants_decided`, `wants_signals`, `wants_updated`, `wants_situation` and `wants_sched_ext`.
 //!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
 //! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/sched_ext/explained.rs
@@ -29,13 +32,13 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         self.1.happened(time_ns, what);
     }
 
-    /// Both hear it.
+    /// Tells both observers of a decision.
     fn decided(&mut self, time_ns: u64, decided: &Decided) {
         self.0.decided(time_ns, decided);
         self.1.decided(time_ns, decided);
     }
 
-    /// It is made once if either wants it.
+    /// Whether a decision is made up: once if either wants it.
     fn wants_decided(&self) -> bool {
         self.0.wants_decided() || self.1.wants_decided()
     }
@@ -78,7 +81,8 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         times.into_iter().flatten().min()
     }
 
-    /// Only who asked for this very time is shown it: `Observer::state` answers a question.
+    /// Shows the state to those that asked for it. Only who asked for this very time is shown it:
+    /// `Observer::state` answers a question.
     fn state(&mut self, state: &StateView<'_>) {
         if self.0.next_state_ns() == Some(state.time_ns) {
             self.0.state(state);
@@ -88,12 +92,12 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         }
     }
 
-    /// It is told if either wants it; the other one hears it too.
+    /// Whether callbacks are told. They are if either wants it; the other one hears it too.
     fn wants_sched_ext(&self) -> bool {
         self.0.wants_sched_ext() || self.1.wants_sched_ext()
     }
 
-    /// Both hear it.
+    /// Tells both observers of a scheduler's callback.
     fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {
         self.0.sched_ext(time_ns, step);
         self.1.sched_ext(time_ns, step);

@@ -1,14 +1,18 @@
 //! Deterministic simulated mechanics around the policy core: clock, event queue, run queues, ticks,
 //! interrupts, idle states, frequency domains. Every decision is the core's; every input is
 //! validated before a run, so a run cannot fail. Opens no file, reads no clock; draws one number,
-//! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
+//! from a fixed stream per CPU: whether a CPU that goes idle tries to pull (ARCHITECTURE.md, "The
+//! engine's two halves").
 //!
 //! What must stay: these functions are all of a run that other crates call; a changed signature
-//! reaches study, kernel-run and wasm. Tests by part: `it_ends_after_the_duration` (`run`),
-//! `it_is_the_decision_of_the_run` (`run_watched`), `two_hogs_take_turns_of_a_slice`
+//! reaches study, kernel-run and wasm. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `it_ends_after_the_duration`
+//! (`run`), `it_is_the_decision_of_the_run` (`run_watched`), `two_hogs_take_turns_of_a_slice`
 //! (`run_sched_ext`),
 //! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own` (`run_tree`;
 //! where a tree is built).
+//!
+//! Callers: crates/study/src/pool.rs (`run_sched_ext`).
 //!
 //! Tests: crates/engine/tests/behaviour, beside its modules
 
@@ -78,8 +82,8 @@ pub fn run<O: Observer>(
     sim::run(platform, policy, workload, options, observer, None)
 }
 
-/// The same for any observer. It is slower by the calls to the observer, and takes no room of its
-/// own in the program.
+/// Runs with any observer. It is slower by the calls to the observer, and takes no room of its own
+/// in the program.
 ///
 /// # Panics
 /// As `run` does.
@@ -94,7 +98,7 @@ pub fn run_watched(
     run(platform, policy, workload, options, &mut observer)
 }
 
-/// The same with a sched_ext scheduler that decides about all tasks but RT and deadline ones. The
+/// Runs with a sched_ext scheduler that decides about all tasks but RT and deadline ones. The
 /// policy says how the kernel beneath sets frequencies, and what its era is. A scheduler that ends
 /// is an outcome of the run (`Ended::Scheduler`).
 ///
@@ -113,8 +117,8 @@ pub fn run_sched_ext(
     sim::run(platform, policy, workload, options, observer, Some(ops))
 }
 
-/// The same under a tree's own kernel, which has booted on `tree_machine` of the same inputs. A
-/// kernel that fails ends the run (`Ended::Kernel`).
+/// Runs under a tree's own kernel, which has booted on `tree_machine` of the same inputs. A kernel
+/// that fails ends the run (`Ended::Kernel`).
 ///
 /// # Panics
 /// As `run` does.

@@ -13,11 +13,20 @@
 //! are.
 //!
 //! What must stay: an observer changes no run; names and numbers (above), and a default for each
-//! method. Tests by part: asym.rs::`watching_changes_nothing` and
+//! method. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: asym.rs::`watching_changes_nothing` and
 //! states.rs::`looking_changes_nothing` (that watching changes nothing),
 //! invariants.rs::`random_runs_obey_the_rules_1` (the order of calls: tests/common/checker.rs),
 //! measures.rs::`passes_are_told` (`Iteration`), explain.rs::`it_is_the_decision_of_the_run`
 //! (`Situation`, `Placement`), `what_happens_otherwise_is_in_it` (that what happens is told).
+//! `sleeps` and `name` are read by metrics and results.
+//!
+//! Callers: mechanics/told.rs and mechanics/power.rs (`happened`), kernel/model/wake.rs
+//! (`wants_situation`, `situation`), kernel/model/state.rs and kernel/tree/state.rs (`state`),
+//! mechanics/told.rs (`next_state_ns`), sim.rs (`is_done`), kernel/model/sched_ext
+//! (`wants_sched_ext`, `sched_ext`), kernel/tree (`decided`, `updated`, `wants_signals`),
+//! happening.rs and kernel/tree (`wants_updated`, `nr_updated`, `take_nr_updated`,
+//! `wants_decided`). The file both.rs passes each of them on to two.
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/same_behaviour.rs, crates/engine/tests/behaviour/measures.rs,
@@ -95,7 +104,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// It blocks or ends.
+    /// Whether the task blocks or ends.
     #[must_use]
     pub fn sleeps(self) -> bool {
         !matches!(self, Self::Preempted | Self::Yields)
@@ -127,7 +136,7 @@ pub enum PlacementKind {
 }
 
 impl PlacementKind {
-    /// As results have it.
+    /// The name that results have for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -205,7 +214,7 @@ pub struct Iteration {
 /// Watches a run. All methods do nothing unless implemented.
 #[allow(unused_variables)]
 pub trait Observer {
-    /// Something happened.
+    /// Tells the observer that something happened.
     fn happened(&mut self, time_ns: u64, what: &Happening) {}
     /// Is the decision that is about to fall to be shown as a `Situation`?
     fn wants_situation(&self) -> bool {
@@ -213,14 +222,14 @@ pub trait Observer {
     }
     /// The next placement will be the answer to this.
     fn situation(&mut self, time_ns: u64, situation: &Situation<'_>) {}
-    /// A tree's own code has chosen a CPU for a task, which is told next: with all that it found,
-    /// if the observer wants situations.
+    /// Tells that a tree's own code has chosen a CPU for a task, which is told next: with all that
+    /// it found, if the observer wants situations.
     fn decided(&mut self, time_ns: u64, decided: &Decided) {}
     /// Is each update of a tree's signals to be told?
     fn wants_signals(&self) -> bool {
         false
     }
-    /// A tree has brought a signal up to date.
+    /// Tells that a tree has brought a signal up to date.
     fn updated(&mut self, time_ns: u64, updated: &Updated) {}
     /// In the process of a tree's run: is the update that was told last to be told to the observer
     /// itself?
@@ -246,7 +255,7 @@ pub trait Observer {
     }
     /// The state at the time asked for. The next one asked for must be later.
     fn state(&mut self, state: &StateView<'_>) {}
-    /// It has seen enough: the run ends here.
+    /// Whether the observer has seen enough: then the run ends here.
     fn is_done(&self) -> bool {
         false
     }

@@ -2,9 +2,12 @@
 //! the next decision on (docs/guide/policy.md).
 //!
 //! What must stay: changes of one instant happen in the order given; a text that is shown is read
-//! again. Tests by part: `a_change_in_mid_run_moves_tasks_in_time` (`schedule`, `in_order`),
+//! again. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `a_change_in_mid_run_moves_tasks_in_time` (`schedule`, `in_order`),
 //! `what_is_built_cannot_change` (`check`), power.rs::`a_thousand_random_changes_lose_no_task`
 //! (many changes). `fmt` and changes of one instant have no test of their own here.
+//!
+//! Callers: check.rs (`check`), kernel/model/mod.rs (`schedule`).
 //!
 //! Tests: crates/engine/tests/behaviour/power.rs
 
@@ -26,7 +29,7 @@ pub struct PolicyChange {
 }
 
 impl fmt::Display for PolicyChange {
-    /// As it is typed: `10s=power-policy=powersaving`.
+    /// Writes a change as it is typed: `10s=power-policy=powersaving`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}={}", Time(self.at_ns), self.key, self.value)
     }
@@ -78,7 +81,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// When the core gets which policy. The changes have passed `check`.
+/// The times at which the core gets a policy, and which one. The changes have passed `check`.
 pub(crate) fn schedule(policy: &Policy, changes: &[PolicyChange]) -> Vec<(u64, Policy)> {
     let made = in_order(policy, changes);
     made.map(|(change, policy)| (change.at_ns, policy.expect("checked before the run")))

@@ -3,7 +3,15 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: the guest's and the simulator's runs are counted alike, over the window alone;
-//! figures of docs/results/fidelity.md are these. Shares are percent of run time.
+//! figures of docs/results/fidelity.md are these. Shares are percent of run time. Free: what leaves
+//! the tables of pages as they are. Tests by part: `shares_are_of_the_tasks_own_run_time`
+//! (`shares`), `the_simulators_jobs_are_as_long_as_the_measured_ones` (`work_more_ns`),
+//! placement/page.rs::`tables_say_what_was_measured` (`task`, `all`, `wakeups_on`, `big`,
+//! `biggest`, `markdown`), plan.rs::`light_sets_and_first_starts_come_first` (`of`). `simulated`,
+//! `plan`, `run`, `object`, `measure` have no test of their own: they need guests, which `cargo
+//! xtask fidelity` boots.
+//!
+//! Callers: placement/page.rs (`wakeups_on`), placement/truth.rs (`work_more_ns`).
 //!
 //! Tests: below
 
@@ -164,7 +172,7 @@ impl SetResult {
         there.count() as f64 * 100.0 / cpus.len().max(1) as f64
     }
 
-    /// And for all of them.
+    /// How far a pair agrees in all tasks together.
     fn all(&self, pair: usize, clusters: &Clusters) -> Agreement {
         let mut sum = Agreement::default();
         for task in 0..self.set.tasks.len() {
@@ -243,7 +251,7 @@ impl Measured {
         page::markdown(&self.machines)
     }
 
-    /// One object.
+    /// The measurement as one object of JSON.
     #[must_use]
     pub fn object(&self) -> Value {
         page::object(&self.machines, self.round_us)
@@ -333,8 +341,8 @@ fn simulated(
     sim::run(platform, &policy, set, &more, &conditions)
 }
 
-/// By how much the jobs that the guest measured are longer than the set says: the kernel's own time
-/// is in them. The simulator's jobs get it too.
+/// The time by which the jobs that the guest measured are longer than the set says: the kernel's
+/// own time is in them. The simulator's jobs get it too.
 fn work_more_ns(set: &Set, measured: &SetRun) -> Vec<i64> {
     let pairs = set.tasks.iter().zip(&measured.tasks);
     pairs

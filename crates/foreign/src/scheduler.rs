@@ -2,9 +2,18 @@
 //! that hash (docs/guide/schedulers.md).
 //!
 //! What must stay: the hash is over all that decides: program, arguments, kernel interface,
-//! machine. Tests by part: `a_result_says_which_scheduler_it_was` (hash, notes),
-//! `what_is_no_scheduler_is_refused`, `wrong_options_are_refused`,
-//! `damaged_objects_are_refused_or_run`.
+//! machine. Free: how the parts are kept between runs.
+//!
+//! Tests by part: `a_result_says_which_scheduler_it_was` (`Scheduler::load`, `Image::read`,
+//! `started`, hash, `notes`, `loader_goes_on`), `what_is_no_scheduler_is_refused` (`parse`,
+//! `from_words`, `find`, `is_object`, `check_object`), `wrong_options_are_refused`
+//! (`OfferedKernel::new`, `version`, `has_sched_ext`),
+//! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`instance`, `generic_loader`),
+//! `damaged_objects_are_refused_or_run` (hostile). `schedulers_in` (near names) and `size` (`-v`)
+//! have no test of their own.
+//!
+//! Callers: crates/cli/src/commands/schedulers.rs, crates/cli/src/commands/lab.rs (`parse`,
+//! `generic_loader`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_result_says_which_scheduler_it_was,
 //! crates/cli/tests/all/schedulers.rs::what_is_no_scheduler_is_refused
@@ -74,7 +83,7 @@ impl Command {
         })
     }
 
-    /// Whether it is an object file without a loader.
+    /// Says whether what is to be loaded is an object file without a loader.
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.program.extension().is_some_and(|end| end == "o")

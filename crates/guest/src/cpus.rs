@@ -1,4 +1,4 @@
-//! How fast each CPU is said to be: its capacity and its frequency, from sysfs.
+//! How fast each CPU is said to be: its capacity and its frequency, from sysfs (docs/guide/lab.md).
 //!
 //! Under emulation every CPU does as much per second as every other, at every frequency. A load
 //! that is to be small on a big CPU must therefore make its progress at the rate the kernel
@@ -6,6 +6,14 @@
 //! frequency / top frequency.
 //!
 //! What must stay: 2^-20 ns are the unit of progress; rounding never gives more than was worked.
+//! Free: how the files are read.
+//!
+//! Tests by part: `progress_is_capacity_times_frequency` (`read`, `rate`, `numbers`, `khz`,
+//! `number_in`), `without_the_files_the_factors_are_1` (`at`, `big_and_little`, `facts`),
+//! `scaled_time_and_cpu_time_are_inverse` (`new`, `scaled`, `cpu_ns`).
+//!
+//! Callers: load/meter.rs (`rate`), load/mod.rs (`read`, `facts`), until_placed.rs
+//! (`big_and_little`), hotplug_storm.rs (`numbers`).
 //!
 //! Tests: below
 
@@ -106,7 +114,8 @@ impl Cpus {
         })
     }
 
-    /// The same CPUs with these speeds, by their numbers; one without goes on by its capacity.
+    /// Gives the same CPUs with these speeds, by their numbers; one without goes on by its
+    /// capacity.
     pub(crate) fn at(mut self, speeds: &[u32]) -> Self {
         for cpu in &mut self.cpus {
             cpu.speed = speeds

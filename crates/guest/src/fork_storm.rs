@@ -1,6 +1,16 @@
-//! `fork-storm`: processes that fork, every second one of which executes this program anew.
+//! `fork-storm`: processes that fork, every second one of which executes this program anew
+//! (docs/guide/live.md, scripts/live/guest.sh).
 //!
-//! What must stay: which processes execute, since the count is expected to the last one.
+//! What must stay: which processes execute, since the count is expected to the last one. Free: how
+//! chains are waited for.
+//!
+//! Tests by part: `the_count_of_executed_processes_is_that_of_the_chain` (`executes`,
+//! `executed_in_chain`),
+//! crates/guest/tests/programs.rs::`fork_storm_counts_every_process_of_every_chain` (`run`, `live`,
+//! `spawn`), programs.rs::`a_chain_whose_link_fails_fails_whole` (`link`). `eprint_line` has no
+//! test of its own.
+//!
+//! Callers: lib.rs (`run`, `link`); scripts/live/guest.sh runs it in guests.
 //!
 //! Tests: below
 
@@ -115,8 +125,8 @@ fn spawn(depth: u64) -> Result<Pid, String> {
     sys::fork(child).map_err(|error| format!("fork: {error}"))
 }
 
-/// Whether a process at this depth executes the program: the first and every second one after it
-/// from the end of the chain.
+/// Says whether a process at this depth executes the program: the first and every second one after
+/// it from the end of the chain.
 fn executes(depth: u64) -> bool {
     depth % 2 == 1
 }

@@ -1,4 +1,5 @@
-//! A job for `wakeplace-guest load`: threads with scripts, a warm-up and a measured window.
+//! A job for `wakeplace-guest load`: threads with scripts, a warm-up and a measured window
+//! (docs/guide/lab.md).
 //!
 //! It can say all that the workload scripts of the simulator say (`Run`, `Runtime`, `Sleep`,
 //! `Timer`, phases, loops, affinity and nice value per phase), and besides: waiting for and
@@ -6,7 +7,14 @@
 //! names by index.
 //!
 //! What must stay: the form of job files: crates/lab writes and this program reads them; both are
-//! of one build. Times are ns.
+//! of one build. Times are ns. Free: words of refusals; a further op, with load/task.rs.
+//!
+//! Tests by part: `a_job_is_read_whole_and_written_as_it_was_read` (`parse`, all types),
+//! `what_cannot_be_run_is_refused_with_its_place` (`check`, `check_task`, `check_phase`,
+//! `check_op`, `check_time`, `check_nice`, `check_affinity`),
+//! `a_job_in_which_nothing_starts_is_refused` (`check`).
+//!
+//! Callers: lib.rs (`parse`); crates/lab/src/workload.rs and crates/fidelity write jobs.
 //!
 //! Tests: below
 
@@ -297,7 +305,7 @@ fn check_time(name: &str, time_ns: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// -20..=19.
+/// Refuses a nice value outside of -20..=19.
 fn check_nice(nice: i8) -> Result<(), String> {
     if !(-20..=19).contains(&nice) {
         return Err(format!("nice: {nice}, expected -20 to 19"));

@@ -1,10 +1,17 @@
 //! What runs inside an emulated machine: load from task scripts, and programs that try to break a
-//! scheduler. `wakeplace-guest` is this library with a `main`.
+//! scheduler. `wakeplace-guest` is this library with a `main` (docs/guide/lab.md).
 //!
 //! Every subcommand prints one JSON object, a [`report::Report`], and holds if nothing that it
 //! started was lost, hung or stood still.
 //!
 //! What must stay: names of subcommands and keys of reports, which scripts/live and xtask read.
+//! Free: words of help; further subcommands.
+//!
+//! Tests by part: programs.rs::`what_is_wrong_is_exit_code_2_and_nothing_on_stdout` (`run`: names
+//! and arguments), programs.rs::`load_runs_a_job_file_and_reports_each_task` (`load_file`),
+//! programs.rs::`ping_pong_counts_two_wakeups_a_round` (`outcome`).
+//!
+//! Callers: main.rs (`run`); crates/lab, crates/fidelity and crates/price use its types.
 //!
 //! Tests: crates/guest/tests/programs.rs, beside its modules
 

@@ -1,6 +1,12 @@
-//! `ping-pong`: pairs of processes that wake each other through pipes.
+//! `ping-pong`: pairs of processes that wake each other through pipes (docs/guide/live.md,
+//! scripts/live/guest.sh).
 //!
-//! What must stay: two wake-ups a round; keys of the report.
+//! What must stay: two wake-ups a round; keys of the report. Free: how processes are waited for.
+//!
+//! Tests by part: `ping_pong_counts_two_wakeups_a_round` (`run`, `spawn_pair`, `exchange`,
+//! `spans`).
+//!
+//! Callers: lib.rs (`run`). scripts/live/guest.sh reads the report.
 //!
 //! Tests: crates/guest/tests/programs.rs::ping_pong_counts_two_wakeups_a_round
 

@@ -1,6 +1,17 @@
-//! The system calls that std has no name for, each as a safe function.
+//! The system calls that std has no name for, each as a safe function (docs/guide/lab.md).
 //!
-//! What must stay: each is one call; errors are the kernel's.
+//! What must stay: each is one call; errors are the kernel's; times are ns. Free: further calls,
+//! one function each.
+//!
+//! Tests by part: load/tests.rs::`phases_bind_a_task_to_their_cpus` (`set_affinity`, `affinity`,
+//! `checked`), load/tests.rs::`a_periodic_task_has_a_job_in_every_period` (`now_ns`, `clock_ns`,
+//! `thread_cpu_ns`, `sleep_until_ns`, `current_cpu`),
+//! programs.rs::`affinity_storm_changes_and_all_get_on` (`set_nice`, `set_policy`, `set_fifo`,
+//! `set_scheduler`, `sleep_ns`, `thread_id`),
+//! programs.rs::`fork_storm_counts_every_process_of_every_chain` (`fork`, `wait_ended`). `kill` and
+//! `set_timer_slack_min` have no test of their own.
+//!
+//! Callers: load/, steady.rs, the storms, ping_pong.rs, until_placed.rs.
 //!
 //! Tests: crates/guest/tests/programs.rs, crates/guest/src/load/tests.rs
 
@@ -131,7 +142,7 @@ pub(crate) fn set_nice(thread: Pid, nice: i8) -> io::Result<()> {
     checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, who, nice.into()) }).map(drop)
 }
 
-/// 0: the caller.
+/// Sets policy and priority of a thread; 0: the caller.
 fn set_scheduler(thread: Pid, policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     // SAFETY: a sched_param is plain numbers; musl has more of them than glibc.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };

@@ -1,10 +1,17 @@
-//! Reads which sched_ext functions a kernel offers to BPF programs, from its type information.
+//! Reads which sched_ext functions a kernel offers to BPF programs, from its type information
+//! (docs/guide/live.md, "Run").
 //!
 //! Since 7.1 a function is usable only if it carries the `bpf_kfunc` declaration tag, and some
 //! distribution kernels lack tags at random: whether a scheduler can load is written here, before
 //! anything is loaded.
 //!
-//! What must stay: what is not readable is doubt, not refusal.
+//! What must stay: what is not readable is doubt, not refusal. Free: how types are walked.
+//!
+//! Tests by part: `an_untagged_function_counts_from_7_1_on_if_it_is_called` (`from_btf`, tags),
+//! `damaged_types_are_doubt_not_failure` (`from_btf`: errors),
+//! probe.rs::`a_board_with_everything_lacks_nothing` (`is_sched_ext`).
+//!
+//! Callers: crates/host/src/kernel.rs (`kfuncs`), crates/lab/src/kernels.rs.
 //!
 //! Tests: crates/host/tests/probe.rs::an_untagged_function_counts_from_7_1_on_if_it_is_called,
 //! crates/host/tests/probe.rs::damaged_types_are_doubt_not_failure

@@ -1,4 +1,4 @@
-//! What this machine, or a saved picture of one, is and lacks.
+//! What this machine, or a saved picture of one, is and lacks (docs/guide/live.md, "Run").
 //!
 //! A [`Probe`] reads files only (`/proc`, `/sys`, `/boot`) below a root, so that a test, or a tree
 //! copied from another machine, is probed exactly as the live one. It states facts and the remedy
@@ -9,7 +9,15 @@
 //! needs its own program, a kernel with sched_ext and its type information, and the right to load
 //! programs.
 //!
-//! What must stay: names, order and states of checks, which `doctor` shows and JSON has.
+//! What must stay: names, order and states of checks, which `doctor` shows and JSON has. Free:
+//! further checks, at the end of the list.
+//!
+//! Tests by part: `a_board_with_everything_lacks_nothing` (`new`, `checks`, `can_run`),
+//! probe.rs::`an_empty_tree_stops_only_the_live_scheduler` (`can_run`),
+//! probe.rs::`this_machine_is_probed_without_failing` (`default`). `fact` and `remedy` make what
+//! all of them read.
+//!
+//! Callers: crates/cli/src/commands/doctor.rs, crates/scx/src/preflight.rs.
 //!
 //! Tests: crates/host/tests/probe.rs, beside its modules
 
@@ -116,7 +124,7 @@ impl Probe {
     }
 }
 
-/// Whether `home` can run, as far as `checks` know: nothing that it requires is missing.
+/// Says whether `home` can run, as far as `checks` know: nothing that it requires is missing.
 #[must_use]
 pub fn can_run(checks: &[Check], home: NeededFor) -> bool {
     !checks
@@ -143,7 +151,7 @@ pub(crate) fn fact(
 }
 
 impl Check {
-    /// The same fact with what to do about it.
+    /// Gives the same fact with what to do about it.
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
         self

@@ -4,7 +4,19 @@
 //! A method without a comment passes a call to the loaded kernel or takes up what it tells;
 //! kernel-abi's tree.rs says what it means.
 //!
-//! What must stay: every entry is counted, every word taken up in its order.
+//! What must stay: every entry is counted, every word taken up in its order. Free: how entries are
+//! counted and words are gathered.
+//!
+//! Tests by part: `a_comparison_does_not_depend_on_threads` (all entries: `interrupt`, `device`,
+//! `go_on`, `call`, `spawn`, `control`, `set_now`, `cpus`, `take_changed`, `has_told`, `take_told`,
+//! `entry`), kernel_runs.rs::`a_decision_is_explained_by_the_trees_own_figures` (`set_detail`,
+//! `placed`, `task_state`), kernel_runs.rs::`waits_for_devices_move_frequencies` (`frequency`),
+//! kernel_runs.rs::`no_kind_of_work_makes_it_warn` (`warned`, `log`),
+//! kernel_diff.rs::`the_cores_signals_are_the_kernels` (`set_signals`, `updated`),
+//! kernel_runs.rs::`what_it_does_not_take_is_refused` (`get`). `fault`, `done`, `cpu_state`,
+//! `task_cpu` and `is_awake` have no test of their own. All need a built kernel.
+//!
+//! Callers: crates/engine/src/kernel/tree (`Tree`), crates/kernel-tree (`Host`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
 

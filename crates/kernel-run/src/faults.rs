@@ -4,10 +4,17 @@
 //! Only the process of a run has these, and it has one thread (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: handlers take no lock and no memory; they end the process with words. Times of
-//! patience are processor time.
+//! patience are processor time. Free: words, and how a stack is shown.
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn,
-//! crates/fidelity/tests/all/truth.rs::a_tree_that_is_none_is_refused
+//! Tests by part: `no_kind_of_work_makes_it_warn` (`heard`, `end_of_kernel`: a WARN would end the
+//! run). `on_fault`, `on_second`, `fatal`, `stack_of`, `read_own`, `names`, `end`, `place` and
+//! `take_signals` have no test of their own: a fault of the kernel's shows what they say. `watched`
+//! and `booted` run in each run.
+//!
+//! Callers: runs.rs (`watched`, `booted`), entered.rs (`heard`, `end_of_kernel`), the host's kernel
+//! (signals).
+//!
+//! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 
 use crate::process::Said;
 use crate::stream::Message;

@@ -3,7 +3,13 @@
 //! ends one run (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: what is told arrives in order, and an end without a last word is an error of
-//! that run alone.
+//! that run alone. Free: how processes are started and waited for.
+//!
+//! Tests by part: `a_comparison_does_not_depend_on_threads` (`apart`, `tell`, `end`, `hear`,
+//! `take`, `pipe`, `waited`), `the_boot_is_forgotten` (each run has its own process). `ends_with`
+//! and `how` have no test of its own.
+//!
+//! Callers: runs.rs (`apart`), faults.rs and entered.rs (`Said`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads,
 //! crates/cli/tests/all/kernel_runs.rs::the_boot_is_forgotten

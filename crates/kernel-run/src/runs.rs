@@ -1,8 +1,13 @@
 //! One run (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: parameters are set in the order of the name, after the boot; equal inputs, equal
-//! runs. Tests by part: `the_boot_is_forgotten`, `what_it_does_not_take_is_refused`,
-//! `energy_aware_placement_is_the_kernels_own`.
+//! runs. Free: how a machine is handed over.
+//!
+//! Tests by part: `the_boot_is_forgotten` (`run`, `within`, `booted`),
+//! `what_it_does_not_take_is_refused` (`machine`, `text`: parameters),
+//! `energy_aware_placement_is_the_kernels_own` (`machine`: powers).
+//!
+//! Callers: trees.rs.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 

@@ -4,6 +4,19 @@
 //! What must stay: the key has all that an object depends on (tree, shim, compiler, configuration):
 //! a part left out would find a wrong object. Tests: fake_tree.rs
 //! (`a_tree_is_built_once_and_again_when_it_changes`, `a_revision_is_built_beside_the_work_tree`).
+//! Free: words of progress, and how objects are laid out in the cache.
+//!
+//! Tests by part: `a_tree_is_built_once_and_again_when_it_changes` (`build`, `prepare`, `run`,
+//! `look`, `key`, `id`), `kinds_of_machines_options_and_shims_are_built_apart` (`key`, `Like`,
+//! `name`, `fragments`), `an_option_that_is_not_taken_is_said` (`say_what_was_not_taken`),
+//! `a_tree_in_which_something_was_built_is_read_without_that` (`source`),
+//! `two_that_want_one_tree_build_it_once` (locks),
+//! `a_tree_that_changes_while_it_is_built_is_built_again` (`run`),
+//! `a_build_that_fails_leaves_nothing_that_is_taken_for_a_kernel`, `what_is_no_tree_is_refused`,
+//! `a_cache_that_cannot_be_written_is_refused` (errors). `named`, `objects` and `make_room` are
+//! parts of these.
+//!
+//! Callers: crates/kernel-run/src/trees.rs, crates/cli/src/commands/kernel.rs (`build`).
 //!
 //! Tests: crates/kernel-tree/tests/all/fake_tree.rs
 

@@ -1,7 +1,15 @@
 //! Trees that were fetched: sources of a version, or of a revision, in the cache
 //! (docs/guide/kernel.md, "What is kept").
 //!
-//! What must stay: a folder is whole or not there; its record is written last.
+//! What must stay: a folder is whole or not there; its record is written last. Free: how folders of
+//! the cache are called.
+//!
+//! Tests by part: `a_revision_is_built_beside_the_work_tree` (`revision`, `folder`),
+//! crates/cli/tests/all/kernel.rs::`the_list_says_what_is_here_without_an_archive` (`kept`),
+//! crates/cli/tests/all/kernel.rs::`without_an_archive_a_version_cannot_be_had` (`version`,
+//! `newest_kept`, `one_line`), real_tree.rs::`a_kernel_of_the_archive_boots` (`fetch`).
+//!
+//! Callers: builds.rs (`version`, `revision`), lib.rs (`kept`).
 //!
 //! Tests: crates/kernel-tree/tests/all/real_tree.rs,
 //! crates/kernel-tree/tests/all/fake_tree.rs::a_revision_is_built_beside_the_work_tree,

@@ -2,7 +2,16 @@
 //! needs").
 //!
 //! What must stay: the sum over names and texts is part of an object's key; the order of files is
-//! free.
+//! free. Free: where the files are written to.
+//!
+//! Tests by part: `a_changed_file_is_another_shim` (`sum`), `the_files_are_written_as_they_are`
+//! (`put`, `of_folder`, `collect`),
+//! crates/kernel-tree/tests/all/fake_tree.rs::`kinds_of_machines_options_and_shims_are_built_apart`
+//! (`of_folder`, `wanted`, `text`), real_tree.rs::`a_kernel_of_the_archive_boots` (`of_user`,
+//! `of_program`).
+//!
+//! Callers: builds.rs; crates/kernel-run/src/trees.rs and crates/cli/src/commands/kernel.rs
+//! (`of_user`).
 //!
 //! Tests: below
 

@@ -2,7 +2,16 @@
 //! docs/guide/kernel.md, "What is kept".
 //!
 //! What must stay: what is left out here the build must not read: a change of it would not be seen
-//! (content.rs).
+//! (content.rs). Free: how the list is searched.
+//!
+//! Tests by part: `patterns_are_paths_from_the_root` (`parse`, `has`),
+//! `what_a_build_left_is_no_source` (`has_source`, `is_product`),
+//! `stars_go_back_as_far_as_they_must` (`fits`),
+//! fake_tree.rs::`a_tree_in_which_something_was_built_is_read_without_that` (`was_built_in`).
+//! `text` names folders of the cache (kept.rs).
+//!
+//! Callers: shim.rs (`parse`), content.rs, unpack.rs, git.rs (`has`, `has_source`), builds.rs
+//! (`was_built_in`).
 //!
 //! Tests: below
 

@@ -1,6 +1,15 @@
 //! The architectures of guests (docs/guide/lab.md).
 //!
-//! What must stay: names that users type; they are those of platforms.
+//! What must stay: names that users type; they are those of platforms. Free: further architectures.
+//!
+//! Tests by part: `images_that_boot_have_an_architecture` (`Arch` by images),
+//! crates/lab/src/scheduler.rs::`another_architecture_and_a_script_are_refused` (`host`,
+//! `elf_machine`, `triplet`),
+//! crates/lab/src/kernels.rs::`packages_are_chosen_by_version_and_flavour` (`flavour`),
+//! crates/cli/tests/all/lab.rs::`a_wrong_machine_is_refused` (`name`). `debian` and `qemu` are
+//! names that boot.rs fetches by.
+//!
+//! Callers: all of the crate, crates/cli/src/commands/lab.rs, crates/price.
 //!
 //! Tests: crates/cli/tests/all/lab.rs,
 //! crates/lab/src/image/kind.rs::images_that_boot_have_an_architecture
@@ -29,7 +38,7 @@ impl Arch {
         }
     }
 
-    /// Debian's name.
+    /// Gives Debian's name of the architecture.
     #[must_use]
     pub fn debian(self) -> &'static str {
         match self {

@@ -1,6 +1,13 @@
 //! What can go wrong, and whose fault it is (docs/guide/lab.md).
 //!
-//! What must stay: classes become exit codes: 2 what was asked for, 3 what the machine lacks.
+//! What must stay: classes become exit codes: 2 what was asked for, 3 what the machine lacks. Free:
+//! words, and further errors, each with its class.
+//!
+//! Tests by part: `all_kernels_that_were_tried_are_named` (`List`, `fmt`, `class`),
+//! `a_version_that_no_archive_has_is_a_mistake_of_who_named_it` (`class`). What `reading`,
+//! `writing`, `file`, `damaged`, `write` and `program` make is seen in the tests of who calls them.
+//!
+//! Callers: all of the crate; crates/cli/src/failure.rs makes exit codes of `class`.
 //!
 //! Tests: below
 

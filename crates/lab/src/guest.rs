@@ -2,7 +2,24 @@
 //! (docs/guide/lab.md). A guest that hangs is ended, and its console is kept.
 //!
 //! What must stay: the command line decides what a guest is; equal requests have equal lines.
-//! Patience is wall time and changes no result but that there is one.
+//! Patience is wall time and changes no result but that there is one. Free: lengths of patience,
+//! and words.
+//!
+//! Tests by part (guest/tests.rs): `a_guest_that_stands_still_before_it_is_up_is_started_once_more`
+//! (`boot`, `try_boot`, `start`, `is_up`), `a_guest_that_has_sent_its_results_was_up` (`is_up`,
+//! `results`), `a_guest_that_dies_before_it_is_up_is_started_once_more_and_no_more`,
+//! `an_emulator_that_fails_is_not_started_again` (`boot`, `messages_tail`),
+//! `a_guest_that_hangs_at_work_is_ended_and_not_started_again` (`console_tail`, `drop`),
+//! `a_kernel_that_lacks_what_a_guest_needs_is_named` (`enough`),
+//! `a_quarter_of_the_time_is_for_the_start_within_bounds` (`Limits::of`),
+//! `commas_in_paths_are_doubled_where_they_separate` (`file_argument`),
+//! `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
+//! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`). Booting guests alone
+//! (crates/lab/tests/boot.rs) try `command`, `base_command`, `arm64_machine`, `numa`,
+//! `device_tree`, `unpack`, `keep`, `no_result`, `of_first_try`; `initrd`, `console`, `messages`
+//! and `said` are names of files. `console_text` and `now` have no test of their own.
+//!
+//! Callers: run.rs.
 //!
 //! Tests: below, crates/lab/tests/boot.rs::a_guest_that_hangs_is_ended_with_its_console
 
@@ -132,7 +149,7 @@ impl Guest<'_> {
         [self.console(), self.messages()]
     }
 
-    /// Where that is of a start that was not the last.
+    /// Gives the path of such a file of a start that was not the last.
     fn of_first_try(&self, file: &Path) -> PathBuf {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         self.folder.join(format!("first-{name}"))

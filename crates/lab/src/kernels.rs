@@ -1,9 +1,17 @@
 //! The kernels that guests can have: which are wanted, which can be had, which can be used
 //! (docs/guide/lab.md). What was fetched is kept whole or fetched again.
 //!
-//! Tests by part: `packages_are_chosen_by_version_and_flavour`,
-//! `a_kernel_is_judged_by_what_the_live_scheduler_calls` below; boot.rs (fetched ones boot). What
-//! must stay: files of the cache's folders, or kernels are fetched anew.
+//! What must stay: files of the cache's folders, or kernels are fetched anew. Free: how the archive
+//! is asked.
+//!
+//! Tests by part: `packages_are_chosen_by_version_and_flavour`, `modules_come_with_newer_kernels`
+//! (`choose`), `a_kernel_is_judged_by_what_the_live_scheduler_calls` (`judge`),
+//! `the_wanted_kernels_span_those_that_are_tried` (`WANTED`),
+//! boot.rs::`an_x86_guest_runs_a_command_and_brings_back_what_it_did` (`pick`, `get`, `fetch`,
+//! `open`, `read_btf`). `config`, `offers` and `type_information` have no test of their own.
+//!
+//! Callers: bootable.rs (`pick`, `config`), own.rs (`judge`), crates/cli/src/commands (`offers`,
+//! `type_information`).
 //!
 //! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
 

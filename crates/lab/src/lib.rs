@@ -8,6 +8,14 @@
 //! is an error, never a result ([`outcome`]). See docs/guide/lab.md.
 //!
 //! What must stay: nothing of the host is changed but the cache; each step says what it fetches.
+//! Free: what is not public.
+//!
+//! Tests by part: `rounds_are_whole_microseconds` (`round_us`),
+//! crates/cli/tests/all/lab.rs::`a_right_request_gets_as_far_as_the_cache` (`cache`),
+//! crates/cli/tests/all/lab.rs::`files_are_looked_at_before_anything_is_booted` (`keep_folder`).
+//! `apt` needs a network: boot.rs.
+//!
+//! Callers: crates/cli/src/commands/lab.rs, crates/fidelity (`keep_folder`, `cache`).
 //!
 //! Tests: crates/lab/tests/boot.rs, beside its modules
 

@@ -2,7 +2,18 @@
 //! (docs/guide/lab.md).
 //!
 //! What must stay: a guest's CPUs are numbered as the platform numbers those that are left;
-//! `platform_cpus` and `guest_cpus` are each other's reverse.
+//! `platform_cpus` and `guest_cpus` are each other's reverse. Free: words of refusals.
+//!
+//! Tests by part: `a_platform_of_another_architecture_is_refused` (`load`),
+//! `a_guests_cpus_are_those_of_the_platform` (`platform_cpus`, `of`),
+//! `too_many_cpus_are_refused_with_the_way_out` (`check_size`), `a_cut_keeps_whole_clusters_first`,
+//! `a_cut_through_a_cluster_keeps_whole_cores` (`cut`),
+//! `what_is_left_of_a_cut_is_relative_to_its_biggest_cpu` (`renumbered`),
+//! workload.rs::`affinity_is_in_the_guests_numbers` (`guest_cpus`). `capacities` has no test of its
+//! own.
+//!
+//! Callers: run.rs and crates/cli/src/commands/lab.rs (`load`), workload.rs (`guest_cpus`),
+//! crates/price (`platform_cpus`).
 //!
 //! Tests: below
 

@@ -2,7 +2,15 @@
 //! that it needs (docs/guide/lab.md, "A kernel of your own"). A module comes after those that it
 //! needs.
 //!
-//! What must stay: the order of loading; only files below the named folder are read.
+//! What must stay: the order of loading; only files below the named folder are read. Free: how the
+//! files of a folder are read.
+//!
+//! Tests by part: `a_module_comes_after_those_that_it_needs` (`named`, `load`, `add`, `has`,
+//! `information`, `unpacked`, `packing`, `plain_name`), `they_are_found_where_make_puts_them`
+//! (`beside`, `in_folder`, `in_tree`, `folders_in`), `other_modules_are_refused_in_one_sentence`
+//! (`named`: errors).
+//!
+//! Callers: own.rs.
 //!
 //! Tests: below,
 //! crates/lab/tests/boot.rs::a_kernel_of_the_users_own_has_operating_points_by_its_module

@@ -2,14 +2,17 @@
 //! (docs/guide/lab.md).
 //!
 //! What must stay: keys of facts are those that crates/lab/src/guest/run.sh writes
-//! (`scheduler_facts`, `stop_scheduler`). A doubt is a failure, never a result. Tests by part:
+//! (`scheduler_facts`, `stop_scheduler`). A doubt is a failure, never a result. Free: words of
+//! failures, but for those that tests quote. Tests by part:
 //! `the_scheduler_that_was_asked_for_is_a_result` (`judge`; `kernel_ran`, also without sched_ext),
 //! `another_scheduler_is_a_failure_whoever_was_asked_for` (`kernel_ran`, `wakeplace_ran`),
 //! `a_scheduler_that_never_came_is_a_failure`, `a_scheduler_that_was_put_out_is_a_failure` and
 //! `a_scheduler_that_was_loaded_again_or_ended_badly_is_a_failure` (`wakeplace_ran`, `same_loads`,
 //! `exit_kind`), `anybodys_scheduler_is_a_result_if_the_kernel_ran_it_all_the_time` and
 //! `a_loader_that_attaches_nothing_is_a_failure` (`loader_ran`, `details`),
-//! `names_of_schedulers_are_read` (`from_str`).
+//! `names_of_schedulers_are_read` (`from_str`, `fmt`). `parse`, `get` and `number` read facts for
+//! all of them; `program` and `is_loader` are looks. Callers: run.rs (`judge`),
+//! crates/cli/src/commands/lab.rs (`from_str`).
 //!
 //! Tests: below
 
@@ -74,7 +77,7 @@ impl fmt::Display for Scheduler {
 }
 
 impl Scheduler {
-    /// Is it anybody's?
+    /// Says whether it is anybody's scheduler, with a loader.
     pub(crate) fn is_loader(&self) -> bool {
         matches!(self, Self::Loader(_))
     }
@@ -387,7 +390,7 @@ mod tests {
                           end_state=enabled\nend_ops=bpfland_1.1.4\nend_loads=1\n\
                           scheduler_alive=yes\nscheduler_exit=130\ncommand_exit=0\n";
 
-    /// The same of anybody's scheduler.
+    /// Says what failed by facts and log of a guest, of anybody's scheduler.
     fn loader_failure(facts: &str, dmesg: &str) -> Option<String> {
         let loader = Scheduler::Loader(Loader {
             text: "./scx_bpfland -m all".to_owned(),

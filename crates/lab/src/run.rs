@@ -2,7 +2,18 @@
 //! the one asked for is an error.
 //!
 //! What must stay: fields of a result (JSON of `lab run`), and the order of checks: all that can be
-//! refused is refused before a boot.
+//! refused is refused before a boot. Free: words of progress, and how files are named on the way.
+//!
+//! Tests by part: `words_reach_the_guest_as_they_are` (`script`),
+//! `a_json_object_is_the_programs_report` (`report`),
+//! `capacities_are_told_only_if_all_cpus_have_one` (`guest_facts`), crates/cli/tests/all/lab.rs
+//! (`prepare`: refusals before a boot),
+//! boot.rs::`an_x86_guest_runs_a_command_and_brings_back_what_it_did` (`run`, `own_files`,
+//! `collect`, `command`, `read_capped`), boot.rs::`a_guest_has_packages_and_systemd` (`memory_mib`,
+//! `own_files`), boot.rs::`a_loader_that_attaches_nothing_gives_no_result` (`add_scheduler`).
+//! `prefetch` and `needs_load` have no test of their own.
+//!
+//! Callers: crates/cli/src/commands/lab.rs (`run`, `prefetch`), crates/fidelity (`run`).
 //!
 //! Tests: crates/lab/tests/boot.rs
 

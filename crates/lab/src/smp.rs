@@ -6,7 +6,15 @@
 //! platform's.
 //!
 //! What must stay: the kernel's sched domains in a guest are those of the platform; what cannot be
-//! expressed is refused.
+//! expressed is refused. Free: how the tree is counted.
+//!
+//! Tests by part: `packages_caches_cores_and_threads_are_counted` (`of`, `tree`),
+//! `the_generic_machine_is_flat` (`of`), `what_the_emulator_cannot_express_is_refused` (`of`:
+//! errors), `without_a_shared_cache_there_is_no_l3` (`shared_cache`). `nodes` has no test of its
+//! own.
+//!
+//! Callers: guest.rs (the command line), machine.rs (numbers of CPUs). The page is
+//! docs/guide/lab.md.
 //!
 //! Tests: below
 

@@ -17,6 +17,7 @@ mod decision;
 mod details;
 mod forms;
 mod kernel_diff;
+mod review;
 mod schema;
 mod sensitivity;
 mod states;
@@ -34,6 +35,7 @@ pub use decision::{
 pub use details::{Details, Energy, Frequencies, Residency};
 pub use forms::{Difference, Method, Multiplicity, Pairs, Param, hash, hashes, ranges};
 pub use kernel_diff::{DiffKind, KernelDiff, SignalDiff, SignalFigure, SignalKind};
+pub use review::{Claim, ClaimPlace, Holds, PartedSide, PartedWakeup, Parting, Review, ReviewRow};
 pub use schema::schema;
 pub use sensitivity::{Assumed, Conclusion, Cost, Except, Tried};
 pub use states::{CpuState, DomainState, GroupState, SchedMcState, State};

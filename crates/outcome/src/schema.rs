@@ -11,7 +11,7 @@
 //! Tests: xtask/tests/all/repo.rs::the_schema_is_of_the_types_of_results,
 //! crates/cli/tests/all/schema.rs
 
-use crate::{Comparison, Comparisons, Decision, KernelDiff, SchedulerDecision};
+use crate::{Comparison, Comparisons, Decision, KernelDiff, Review, SchedulerDecision};
 use crate::{Studies, Study, TreeDecision};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -19,14 +19,15 @@ use schemars::transform::RecursiveTransform;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Results of wakeplace: `compare`, `sim`, `study run`, `explain` and `kernel diff` with
-/// `--format json`.
+/// Results of wakeplace: `compare`, `sim`, `study run`, `explain`, `kernel diff` and
+/// `review` with `--format json`.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its form is of use")]
 enum Outcome {
     Comparison(Comparison),
     Comparisons(Comparisons),
+    Review(Review),
     Study(Study),
     Studies(Studies),
     Decision(Decision),

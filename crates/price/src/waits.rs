@@ -2,6 +2,14 @@
 //! "What a run costs").
 //!
 //! What must stay: waits are ns, in the order of the trace; one that has not ended counts nothing.
+//! Free: how waits are paired.
+//!
+//! Tests by part:
+//! crates/price/src/tests.rs::`an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `a_job_is_priced_in_its_window` (`all`, `ns`), `percentiles_are_waits_that_were_met` (what is
+//! made of waits).
+//!
+//! Callers: crates/price/src/lib.rs and cost.rs, crates/fidelity.
 //!
 //! Tests: crates/price/src/cost.rs::percentiles_are_waits_that_were_met, crates/price/src/tests.rs
 

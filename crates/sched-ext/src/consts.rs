@@ -1,9 +1,16 @@
 //! Numbers of the interface of sched_ext, as 6.12 has them (include/linux/sched/ext.h and
-//! kernel/sched/ext_internal.h).
+//! kernel/sched/ext_internal.h; docs/rules/sched-ext.md).
 //!
 //! Two of them follow the kernel's own flags and are others in later kernels: `SCX_ENQ_HEAD` and
 //! `SCX_ENQ_CPU_SELECTED`. Programs read them from the kernel's type information, so who runs a
 //! program for another kernel translates these two.
+//!
+//! What must stay: the numbers are the kernel's: programs are compiled with them.
+//! crates/foreign/src/kernel/layout.rs reads the two that differ. Free: further numbers of the
+//! kernel's.
+//!
+//! Tests: crates/sched-ext/tests/all/immed.rs, crates/sched-ext/tests/all/table.rs,
+//! crates/cli/tests/all/callbacks.rs
 
 /// Bit of the queues that the kernel has.
 pub const SCX_DSQ_FLAG_BUILTIN: u64 = 1 << 63;
@@ -130,6 +137,8 @@ pub const PF_KTHREAD: u32 = 0x0020_0000;
 
 /// errno values that kfuncs return, negated.
 pub const ENOENT: i32 = 2;
+/// No such device.
+pub const ENODEV: i32 = 19;
 /// It is busy.
 pub const EBUSY: i32 = 16;
 /// It is there.

@@ -4,7 +4,7 @@
 //! kfuncs of sched_ext do, and the facts that a program reads of tasks and CPUs. The engine
 //! implements `Kernel`; a scheduler is either native Rust (tests) or BPF that somebody else runs.
 //!
-//! Rules and texts are those of kernel/sched/ext.c.
+//! Rules and texts are those of kernel/sched/ext.c (docs/rules/sched-ext.md).
 //!
 //! **Masks** of CPUs are slices of 64-bit words, bit 0 of word 0 is CPU 0, as the kernel's bitmaps
 //! are on 64-bit machines. A mask that is shorter than the machine has no bits beyond its end.
@@ -12,7 +12,8 @@
 //! **Times** are nanoseconds. **Errors** of kfuncs are what the kernel returns: negative errno
 //! values, false, or an exit of the scheduler, which is recorded; the callback goes on.
 //!
-//! What must stay: texts and numbers are the kernel's, since users and programs compare them.
+//! What must stay: texts and numbers are the kernel's, since users and programs compare them. Free:
+//! what is re-exported, as long as its users build.
 //!
 //! Tests: crates/sched-ext/tests/all, beside its modules
 

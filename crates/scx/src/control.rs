@@ -6,7 +6,15 @@
 //! "Steer").
 //!
 //! What must stay: one JSON object a line, keys of requests and answers (docs/guide/live.md): other
-//! programs speak to it.
+//! programs speak to it. Free: words of reasons, but for those that tests quote.
+//!
+//! Tests by part (crates/scx/src/control/tests.rs): `it_is_changed_while_it_runs` (`bind`, `serve`,
+//! `ask`, `answer`, `channel`, `line`), `what_is_no_request_is_answered_with_a_reason` (`request`),
+//! `a_client_that_says_nothing_is_sent_away_and_keeps_nobody_waiting` (`serve`),
+//! `a_hundred_clients_are_served_or_told_to_come_again` (`refusal`),
+//! `the_end_takes_the_socket_away_and_a_busy_main_loop_is_not_waited_for` (`Server`, `ask`).
+//!
+//! Callers: schedule.rs (`bind`, `channel`; it answers), stats.rs (`Asker`), client.rs (`line`).
 //!
 //! Tests: below
 
@@ -153,7 +161,7 @@ impl Service for Control {
     }
 }
 
-/// As one line.
+/// Makes a request or answer one line of JSON.
 pub(crate) fn line(value: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).expect("text keys and finite numbers");
     line.push(b'\n');

@@ -3,7 +3,16 @@
 //! (docs/guide/live.md, "Steer").
 //!
 //! What must stay: changes are all or nothing; names are those of policies (crates/policy-sys).
-//! What the live build does not hold is refused with what it takes.
+//! What the live build does not hold is refused with what it takes. Free: words of refusals, but
+//! for those that tests quote.
+//!
+//! Tests by part: `what_only_the_simulator_reads_is_refused`, `what_nothing_reads_live_is_refused`,
+//! `what_only_the_simulator_has_is_refused` (`new`, `split`, `policy`: what the live build lacks),
+//! `changes_are_all_or_nothing_and_the_rest_stays`, `both_names_are_one_parameter` (`with`,
+//! `mode`), `what_the_mode_decides_is_refused_beside_it` (`left_by_the_mode`),
+//! `what_short_is_measured_by_is_taken_with_it` (`new`), `a_slip_names_the_nearest` (`hint`).
+//!
+//! Callers: schedule.rs (`new`, `with`), client.rs (`split`).
 //!
 //! Tests: below
 

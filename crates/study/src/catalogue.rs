@@ -28,6 +28,11 @@ fn workload_file(path: &str) -> Option<&'static str> {
     found.map(|(_, text)| *text)
 }
 
+/// The same, where there is no such file here.
+pub(crate) fn builtin_file(path: &str) -> Option<&'static str> {
+    workload_file(path).filter(|_| !std::path::Path::new(path).exists())
+}
+
 /// The path of the file that is called so without folder and ending.
 pub(crate) fn workload_named(name: &str) -> Option<String> {
     let called = |path: &&str| {

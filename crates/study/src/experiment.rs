@@ -150,7 +150,7 @@ impl Experiment {
     }
 
     /// The workload of each seed; the same for all policies, so that results can be paired.
-    fn expand(&self) -> Result<Vec<Workload>, StudyError> {
+    pub(crate) fn expand(&self) -> Result<Vec<Workload>, StudyError> {
         if self.policies.is_empty() && self.schedulers.is_empty() {
             return Err(StudyError::Empty("no policy given; expected at least one"));
         }

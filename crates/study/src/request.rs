@@ -32,6 +32,7 @@
 //! Tests: below, crates/study/src/ask/tests.rs::the_same_question_in_two_languages,
 //! crates/cli/tests/all/compared.rs
 
+use crate::catalogue::builtin_file;
 use crate::experiment::expand;
 use crate::oracle::check_fixed;
 use crate::settings::{check_keys, check_model_keys, hinted, split_hints};
@@ -106,6 +107,10 @@ impl Source {
         match self {
             Self::Named(name) if name.starts_with(wakeplace_trace::PREFIX) => {
                 Ok(wakeplace_trace::load(name, Some(platform))?)
+            }
+            // Files of the repository are built in, for who has no checkout.
+            Self::Named(name) if let Some(text) = builtin_file(name) => {
+                Ok(Spec::parse_rtapp(text.as_bytes(), name, load)?)
             }
             Self::Named(name) => Spec::parse(name, load).map_err(|error| match error {
                 WorkloadError::Argument(mut fault) if fault.unknown_model => {

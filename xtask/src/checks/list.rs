@@ -2,7 +2,12 @@
 //! stands here once.
 //!
 //! What must stay: names of parts (`cargo xtask nightly PART`), and CI's budget of 20 minutes
-//! (CONTRIBUTING.md).
+//! (CONTRIBUTING.md). Free: how it is done, and words that no test or script reads. Tests by part:
+//! `scale`, `none`, `text`, `make`, `cargo_test`, `has_bpf`, `tests`, `determinism`, `demo`,
+//! `oracle`, `kills`, `in_browsers`, `for_python`, `guests`, `parity`, `line`, `faults`, `fuzzing`,
+//! `builds`, `in_guests`, `compiler`, `kernels`, `callbacks`, `crates`, `given_away` have no test
+//! of their own: CI and nightly show a fault of theirs (a check that runs nothing, or not to its
+//! end).
 //!
 //! Tests: none; CI and nightly are its trial.
 
@@ -128,7 +133,7 @@ fn none(findings: Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-/// A path of ours is text.
+/// A path of ours as text.
 fn text(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
@@ -163,7 +168,7 @@ fn tests(shop: &Shop, _: Size) -> Result<()> {
     run(tests)
 }
 
-/// One thread and two, and two runs, give the same bytes.
+/// Checks that one thread and two, and two runs, give the same bytes.
 fn determinism(shop: &Shop, size: Size) -> Result<()> {
     const ONE: &str = "compare --quiet --platform juno-r0 --workload periodic:n=20 \
                        --policy linux-4.17 --policy linux-4.17+energy-aware=5.0 --duration 2s \
@@ -251,7 +256,7 @@ fn guests(shop: &Shop) -> Result<()> {
     programs::make(shop, Kind::Guests, &MACHINES)
 }
 
-/// All reasons of the core are among the answers.
+/// Checks that all reasons of the core are among the answers.
 fn parity(shop: &Shop, _: Size) -> Result<()> {
     shop.setup(&["bpf"])?;
     if !has_bpf() {

@@ -6,7 +6,12 @@
 //! charged it to the process) and in wall time: on a shared machine only the first says something.
 //! WAKEPLACE_BENCH_QUICK=1: fewer and shorter runs. It judges nothing.
 //!
-//! What must stay: machines and lengths, or figures of two builds cannot be compared.
+//! What must stay: machines and lengths, or figures of two builds cannot be compared. Free: how it
+//! is done, and words that no test or script reads. Tests by part: `least`, `run`, `line`, `spent`,
+//! `measure`, `speeds`, `exports`, `start_and_size` have no test of their own: the table that they
+//! print is looked at.
+//!
+//! Callers: commands.rs (`run`).
 //!
 //! Tests: none; it prints times and judges nothing.
 
@@ -140,7 +145,7 @@ fn line(run: &str, ms: u64) -> Vec<String> {
 }
 
 impl Bench<'_> {
-    /// The shell's own `time` has microseconds of a child.
+    /// The time that a command has spent. The shell's own `time` has microseconds of a child.
     fn spent(&self, program: &Path, line: &[String]) -> Result<Time> {
         const TIMED: &str = "TIMEFORMAT='%3U %3S %3R'; time \"$@\" >/dev/null 2>&1";
         // An export of the run before is not replaced: to throw that away would count as well.

@@ -1,7 +1,15 @@
 //! Where a file can be broken, and how: each mutation is one small change of the kind that a slip
-//! would make.
+//! would make (CONTRIBUTING.md, "Break it on purpose").
 //!
-//! What must stay: each mutation compiles; a new kind of slip is one function here.
+//! What must stay: each mutation compiles; a new kind of slip is one function here. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `operators_become_their_neighbours`
+//! (`points`, `change`, `operators`, `binary`, `compound`), `conditions_lose_their_operands`
+//! (`operands`, `negation`, `is_compared`, `condition`), `statements_go_and_declarations_stay`
+//! (`statement`, `returned`, `says_nothing`, `passed_over`),
+//! `constants_grow_or_vanish_but_not_in_labels` (`number`, `passed_over`); `changed` is the tests'
+//! own.
+//!
+//! Callers: schemata.rs (`points`).
 //!
 //! Tests: below
 
@@ -70,7 +78,8 @@ pub(super) fn points(code: &Code, function: &Function) -> Vec<Point> {
     found
 }
 
-/// What is no code that runs: the label of a case, a size, a table.
+/// Where code goes on after what does not run at a place: the label of a case, a size, a table.
+/// None: it is code.
 fn passed_over(code: &Code, i: usize) -> Option<usize> {
     let next = |what: &str| (i..).find(|i| code.word(*i) == what);
     match code.word(i) {
@@ -161,7 +170,7 @@ fn says_nothing(code: &Code, function: &Function) -> bool {
 /// From here on nobody miscounts by one: such a constant is doubled instead.
 const LARGE: u64 = 4096;
 
-/// A constant becomes one more, or 0.
+/// Mutates a constant: it becomes one more, or 0.
 fn number(code: &Code, function: &Function, i: usize) -> Option<Point> {
     if code.before(i) == "return" && says_nothing(code, function) {
         return None;
@@ -294,7 +303,7 @@ const KEYWORDS: [&str; 8] = [
     "WP_BARRIER",
 ];
 
-/// A call or an assignment is left out; `++` becomes `--`.
+/// Mutates a statement: a call or an assignment is left out; `++` becomes `--`.
 fn statement(code: &Code, i: usize) -> Vec<Point> {
     if !code.begins_statement(i) || KEYWORDS.contains(&code.word(i)) {
         return Vec::new();

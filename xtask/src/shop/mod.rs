@@ -1,6 +1,20 @@
-//! What the tasks share: the repository's folders, programs that they call, and how a task ends.
+//! What the tasks share: the repository's folders, programs that they call, and how a task ends
+//! (ARCHITECTURE.md, "The workshop").
 //!
-//! What must stay: exit codes and their meaning, names of the environment.
+//! What must stay: exit codes and their meaning, names of the environment. Free: how it is done,
+//! and words that no test or script reads. Tests by part:
+//! commands.rs::`a_wrong_name_is_told_the_nearest` (`usage`, `choose`),
+//! same_runs.rs::`several_hashes_become_one` (`sha256`). `fmt`, `missing`, `setting`, `text_of`,
+//! `open`, `setup`, `program`, `build`, `tool`, `scratch`, `has`, `find`, `run`, `status`,
+//! `logged`, `quietly`, `judge`, `tail`, `read`, `write` have no test of their own: a task that
+//! uses them fails.
+//!
+//! Callers: tries/fuzz.rs (`logged`), tries/traces.rs (`logged`), xtask/src/commands.rs,
+//! xtask/src/live/soak.rs and 23 more (`usage`), xtask/src/checks/run.rs, xtask/src/commands.rs and
+//! 3 more (`choose`), xtask/src/tries/engine_mutants.rs, xtask/src/checks/list.rs and 5 more
+//! (`setting`), xtask/src/live/schedulers.rs, xtask/src/tries/kernel_schedulers.rs and 18 more
+//! (`text_of`), xtask/src/trees/coverage.rs, xtask/src/tries/kernel_schedulers.rs and 2 more
+//! (`quietly`), xtask/src/measure/same_runs.rs, xtask/src/gives/dist.rs and 4 more (`sha256`).
 //!
 //! Tests: none; every task uses it.
 

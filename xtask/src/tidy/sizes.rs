@@ -1,6 +1,14 @@
 //! How long files and functions may be.
 //!
-//! What must stay: limits of CONTRIBUTING.md; tests at a file's end do not count.
+//! What must stay: limits of CONTRIBUTING.md; tests at a file's end do not count. Free: how it is
+//! done, and words that no test or script reads. Tests by part:
+//! `a_file_of_601_lines_is_found_but_not_a_test_or_its_tests` (`long_file`),
+//! `a_rust_function_of_71_lines_is_found` (`long_functions`, `rust_functions`, `body_end`,
+//! `line_of`), `a_c_function_is_measured_and_a_table_is_not` (`c_functions`),
+//! `braces_of_both_arms_of_a_condition_do_not_join_functions` (`without_directives`); `functions`
+//! is the tests' own.
+//!
+//! Callers: mod.rs (`long_file`, `long_functions`).
 //!
 //! Tests: below
 
@@ -13,7 +21,8 @@ const FILE_LINES: usize = 600;
 /// Lines of a function, from its name to its closing brace.
 const FUNCTION_LINES: usize = 70;
 
-/// A source file longer than a reader holds in mind; a test module at its end does not count.
+/// Finds a source file that is longer than a reader holds in mind; a test module at its end does
+/// not count.
 pub(super) fn long_file(file: &SourceFile, findings: &mut Vec<Finding>) {
     let is_source = matches!(file.extension(), "rs" | "c" | "h" | "sh" | "py");
     if !is_source || file.is_test() || file.is_generated() {
@@ -86,7 +95,7 @@ fn body_end(bytes: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// From 1.
+/// The line of a byte, counted from 1.
 fn line_of(bytes: &[u8], at: usize) -> usize {
     bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
 }

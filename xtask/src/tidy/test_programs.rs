@@ -1,6 +1,11 @@
-//! Where integration tests are.
+//! Where integration tests are (CONTRIBUTING.md, "Rules that a check enforces").
 //!
-//! What must stay: one integration-test program a crate: linking takes most of the time.
+//! What must stay: one integration-test program a crate: linking takes most of the time. Free: how
+//! it is done, and words that no test or script reads. Tests by part:
+//! `one_program_of_many_modules_is_right` and `a_second_program_is_found` (`one_test_program`);
+//! `found` is the tests' own.
+//!
+//! Callers: mod.rs (`one_test_program`).
 //!
 //! Tests: below
 
@@ -9,7 +14,8 @@ use std::collections::BTreeMap;
 use crate::Finding;
 use crate::repo::Repo;
 
-/// A crate has one integration-test program: linking one more takes longer than running it.
+/// Finds crates that have more than one integration-test program: linking one more takes longer
+/// than running it.
 pub(super) fn one_test_program(repo: &Repo, findings: &mut Vec<Finding>) {
     let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for file in &repo.files {

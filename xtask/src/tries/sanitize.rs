@@ -2,9 +2,13 @@
 //! UndefinedBehaviorSanitizer and with its array indices checked, under its own tests and under
 //! simulations of which everything is drawn. `quick`: its tests with fewer random states, 86
 //! simulations; `full`: all tests that simulate, 500 simulations. WAKEPLACE_RANDOM_SEED=N: the
-//! first seed.
+//! first seed (docs/internals/checks.md, "Memory of the policy core").
 //!
-//! What must stay: whatever a sanitizer finds fails the run.
+//! What must stay: whatever a sanitizer finds fails the run. Free: how it is done, and words that
+//! no test or script reads. Tests by part: `run`, `environment`, `choose_compiler`, `tests` have no
+//! test of their own: nightly shows a fault of theirs.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; it runs crates/policy-sys/tests with sanitizers.
 
@@ -86,8 +90,8 @@ fn environment(full: bool) -> Vec<(&'static str, String)> {
 }
 
 impl Sanitizers<'_> {
-    /// The runtimes are those of gcc: build.rs links them. Another name for it builds libraries
-    /// anew.
+    /// Chooses gcc, as the runtimes are its own: build.rs links them. Another name for it builds
+    /// libraries anew.
     fn choose_compiler(&mut self) -> Result<()> {
         let sh = &self.shop.sh;
         let version = cmd!(sh, "cc --version").quiet().ignore_status().read()?;
@@ -111,8 +115,8 @@ impl Sanitizers<'_> {
         Ok(())
     }
 
-    /// The core's package is always among them: it has the feature. Without capture: an abort would
-    /// lose what its test has said.
+    /// Runs the tests. The core's package is always among them: it has the feature. Without
+    /// capture: an abort would lose what its test has said.
     fn tests(&self, name: &str, packages: &[&str], arguments: &[&str]) -> Result<()> {
         let log = self.logs.join(format!("{name}.log"));
         let packages = packages

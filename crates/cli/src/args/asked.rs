@@ -40,7 +40,7 @@ macro_rules! commands {
         }
     )*};
 }
-commands!(Compare Sim Explain Diff Sweep Study);
+commands!(Compare Sim Explain Diff Sweep Study Review);
 
 /// What a sched_ext scheduler may stand in for.
 const POLICY: &str = "policy";

@@ -116,6 +116,25 @@ Examples:
 
 Under a sched_ext scheduler (`--scheduler`) it says what the callbacks did for the wake-up.";
 
+pub(super) const REVIEW_SHORT: &str = "\
+Example:
+  wakeplace review --base linux-7.3 --change linux-7.3:runnable_boost=off --mail cover.txt";
+
+pub(super) const REVIEW: &str = "\
+Examples:
+  A parameter, a feature or a policy beside another
+  wakeplace review --base linux-7.3 --change linux-7.3:runnable_boost=off --battery small
+
+  A kernel tree before and after a patch, as a mail and a page, with what its author claims
+  wakeplace review --base kernel:$HOME/linux@v7.3 --change kernel:$HOME/linux@mine \\
+                   --claim claim.toml --mail cover.txt --html review.html
+
+  Two sched_ext schedulers
+  wakeplace review --scheduler scx_bpfland --scheduler scx_cosmos
+
+  On a board of your own
+  wakeplace review --base linux-6.12 --change linux-7.3 --platform my-board.toml";
+
 pub(super) const REPORT: &str = "\
 Examples:
   A page of results made with `--format json`, to send to somebody
@@ -191,6 +210,11 @@ pub(super) const POLICY: &str = "\
 Examples:
   wakeplace policy list
   wakeplace policy show linux-4.17+energy-aware=5.0";
+
+pub(super) const METRIC: &str = "\
+Examples:
+  wakeplace metric list
+  wakeplace metric list --format csv";
 
 pub(super) const POLICY_SHOW: &str = "\
 Examples:

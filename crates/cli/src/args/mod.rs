@@ -27,6 +27,7 @@ mod kernel;
 mod lab;
 mod pages;
 mod report;
+mod review;
 mod scheduler;
 mod show;
 mod simulate;
@@ -42,9 +43,10 @@ pub(crate) use kernel::{KernelBuildArgs, KernelCommand, KernelDiffArgs, KernelLi
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use pages::{CompletionsArgs, ManArgs, completions, write_man};
 pub(crate) use report::ReportArgs;
+pub(crate) use review::ReviewArgs;
 pub(crate) use scheduler::SchedulerArgs;
 pub(crate) use show::{
-    DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
+    DoctorArgs, MetricCommand, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
 };
 pub(crate) use show::{ListArgs, PlatformShowArgs, WorkloadCheckArgs, WorkloadListArgs};
 pub(crate) use simulate::{
@@ -138,6 +140,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: StudyCommand,
     },
+    /// Review a change on many boards and loads: what got worse first, as a mail or a page
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::REVIEW_SHORT,
+        before_long_help = help::REVIEW,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Review(Box<ReviewArgs>),
     /// Make one page of results, to be read in a browser without network
     #[command(
         help_template = help::TEMPLATE,
@@ -185,6 +197,16 @@ pub(crate) enum Command {
     Policy {
         #[command(subcommand)]
         command: PolicyCommand,
+    },
+    /// List what is measured of a run: the words of `--expect`, claims and results
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::METRIC,
+        arg_required_else_help = true
+    )]
+    Metric {
+        #[command(subcommand)]
+        command: MetricCommand,
     },
     /// Say what this machine has and lacks for the simulator and for the live scheduler
     #[command(

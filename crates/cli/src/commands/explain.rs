@@ -33,7 +33,8 @@ use crate::text::{plain, style};
 use crate::trees;
 use crate::wall;
 use wakeplace_policy_sys::TREE_PREFIX;
-use wakeplace_study::{Command, Question, SchedulerAnswer};
+use wakeplace_report::Style;
+use wakeplace_study::{Command, Experiment, Question, SchedulerAnswer};
 
 /// `explain`.
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
@@ -94,6 +95,24 @@ fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outc
     };
     output.write(&text, terminal)?;
     Ok(Verdict::Ok)
+}
+
+/// What is said for people of a decision whose run `experiment` is, with one contender.
+pub(super) fn for_people(
+    question: &Question,
+    experiment: Experiment,
+    look: Style,
+) -> Result<String, Failure> {
+    if !experiment.schedulers.is_empty() {
+        let answer = question.scheduler_answer(experiment);
+        return Ok(scheduler::answer(&answer.map_err(Failure::input)?, look));
+    }
+    if question.is_of_tree() {
+        let answer = question.tree_answer().map_err(Failure::input)?;
+        return Ok(tree::answer(&answer, look));
+    }
+    let answer = question.answer().map_err(Failure::input)?;
+    Ok(text::answer(&answer, look))
 }
 
 /// Loads the scheduler against the platform, then runs.

@@ -7,6 +7,7 @@
 //!
 //! Tests: crates/cli/tests/all/help.rs, crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused
 
+mod battery;
 mod diff;
 mod doctor;
 mod explain;
@@ -14,6 +15,7 @@ mod kernel;
 mod kernel_diff;
 mod lab;
 pub(crate) mod lab_watch;
+mod metric;
 mod pages;
 mod platform;
 mod platform_clocks;
@@ -25,6 +27,7 @@ mod platform_text;
 mod policy;
 mod record;
 mod report;
+mod review;
 pub(crate) mod schedulers;
 mod simulate;
 mod study;
@@ -47,7 +50,9 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Platform { command } => platform::run(command, terminal),
         Command::Workload { command } => workload::run(command, terminal),
         Command::Policy { command } => policy::run(command, terminal),
+        Command::Metric { command } => metric::run(&command, terminal),
         Command::Diff(args) => diff::diff(&args, terminal),
+        Command::Review(args) => review::review(&args, terminal),
         Command::Report(args) => report::report(&args, terminal),
         Command::Doctor(args) => doctor::run(&args, terminal),
         Command::Kernel { command } => kernel::run(&command, terminal),

@@ -83,7 +83,7 @@ fn name(path: &Path) -> String {
 fn read(path: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| {
         Failure::Input(format!(
-            "{}: {why}; expected the JSON of `compare`, `sim`, `study run` or `sweep`",
+            "{}: {why}; expected the JSON of `compare`, `sim`, `review`, `study run` or `sweep`",
             name(path)
         ))
     };

@@ -1,11 +1,15 @@
 //! What the mechanics keep of each CPU and cluster. The kernel above has its own record of a CPU;
-//! neither reads the other's.
+//! neither reads the other's (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: a CPU begins idle. Times are ns; positions of idle states are the CPU's own
-//! list, not the platform's. Tests by part: `random_runs_obey_the_rules_1` (`Mode`, `Cpu`),
+//! list, not the platform's. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `random_runs_obey_the_rules_1` (`Mode`, `Cpu`),
 //! idle.rs::`no_driver_does_not_poll` (`idle`), ondemand.rs::`light_load_goes_down_step_by_step`
 //! (`idle_ns`), nodes.rs::`a_thread_speeds_up_when_its_sibling_stops` (`executes`),
 //! idle.rs::`only_the_last_pays_for_the_cluster` (`ClusterState`).
+//!
+//! Callers: mod.rs (`idle`), work.rs (`executes`), autonomous.rs and kernel/model/ondemand.rs
+//! (`idle_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/idle.rs,
 //! crates/engine/tests/behaviour/ondemand.rs, crates/engine/tests/behaviour/nodes.rs
@@ -74,7 +78,7 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    /// Before the run it idles, in its first state that does not poll.
+    /// A CPU before the run: it idles, in its first state that does not poll.
     pub(super) fn idle(states: &[CpuIdleState]) -> Self {
         Self {
             idle_state: CpuIdleState::first_halt(states),

@@ -2,9 +2,19 @@
 //! choice. Latencies are docs/decisions/006.
 //!
 //! What must stay: a wake-up within an entry waits for its end; a cluster goes no deeper than its
-//! shallowest CPU. Times are ns. Tests by part: `a_wakeup_during_entry_waits_for_its_end`,
+//! shallowest CPU. Times are ns. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `a_wakeup_during_entry_waits_for_its_end`,
 //! `a_cluster_goes_no_deeper_than_its_shallowest_cpu`, `only_the_last_pays_for_the_cluster`,
-//! `exit_latency_shows_in_wake_latency`.
+//! `exit_latency_shows_in_wake_latency`. By function: `exit_latency_shows_in_wake_latency`
+//! (`enter_idle`, `leave_idle_state`, `awake`, `way_out`),
+//! `a_wakeup_during_entry_waits_for_its_end` (`idle_entered`, `entry_over`),
+//! `a_cluster_goes_no_deeper_than_its_shallowest_cpu` (`shallowest_idle`),
+//! `only_the_last_pays_for_the_cluster` (`way_in`, `way_of`),
+//! `a_cluster_stays_up_for_its_busy_cpus` (`leave_cluster`),
+//! ondemand.rs::`light_load_goes_down_step_by_step` (`idle_ns`). `idle_state` by every run.
+//!
+//! Callers: kernel/model/idle.rs (`enter_idle`), kernel/tree/entries.rs (`enter_idle`),
+//! kernel/tree/interface.rs (`enter_idle`), thermal.rs (`shallowest_idle`), sim.rs (`entry_over`).
 //!
 //! Tests: crates/engine/tests/behaviour/idle.rs
 
@@ -34,12 +44,12 @@ impl<O: Observer> Mechanics<'_, O> {
         self.machine.idle[cpu.index()][self.cpus[cpu].idle_state]
     }
 
-    /// How long it has idled in the whole run.
+    /// How long a CPU has idled in the whole run, ns.
     pub(crate) fn idle_ns(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu].idle_ns(self.clock.now)
     }
 
-    /// A CPU waits from now on, in this one of its idle states.
+    /// Lets a CPU wait from now on, in this one of its idle states.
     #[inline]
     pub(crate) fn enter_idle<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, position: usize) {
         let now = self.clock.now;
@@ -62,8 +72,8 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The CPU asks for its idle state. Returns the one whose entry it goes through: only the last
-    /// of a cluster takes the cluster down, the others just their own CPU.
+    /// Asks for the CPU's idle state. Returns the one whose entry it goes through: only the last of
+    /// a cluster takes the cluster down, the others just their own CPU.
     ///
     /// Rule: docs/guide/model.md, Idle. Test: `only_the_last_pays_for_the_cluster`.
     #[inline]
@@ -186,7 +196,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The CPU has left its idle state.
+    /// Notes that the CPU has left its idle state.
     pub(crate) fn awake<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let c = &mut self.cpus[cpu];
         c.mode = Mode::Interrupted;

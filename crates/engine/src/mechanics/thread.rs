@@ -1,12 +1,18 @@
 //! A thread of the workload: what the mechanics keep of it. What the kernel above keeps of it is
-//! not here.
+//! not here (ARCHITECTURE.md, "The engine's two halves").
 //!
-//! What must stay: totals are ns and go into results. A thread's number never changes. Tests by
-//! part: `random_runs_obey_the_rules_1` (`State`, `totals_at`),
-//! measures.rs::`work_is_that_of_the_steps` (`work`),
-//! forking.rs::`threads_are_made_named_and_counted` (`name`),
+//! What must stay: totals are ns and go into results. A thread's number never changes. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `random_runs_obey_the_rules_1` (`State`, `totals_at`), measures.rs::`work_is_that_of_the_steps`
+//! (`work`), forking.rs::`threads_are_made_named_and_counted` (`name`),
 //! classes.rs::`io_waits_raise_the_frequency` (`is_in_io`),
-//! scale.rs::`ten_thousand_tasks_on_eight_cpus` (`wait_ns` of who still waits).
+//! scale.rs::`ten_thousand_tasks_on_eight_cpus` (`wait_ns` of who still waits). `new`, `of_script`,
+//! `has_kernel_work`, `is_there` and `is_runnable` by the first one, too.
+//!
+//! Callers: report.rs (`totals_at`), mechanics/script/start.rs (`has_kernel_work`),
+//! mechanics/script/sync/channel.rs (`has_kernel_work`), mechanics/script/sync/mod.rs
+//! (`has_kernel_work`), kernel/model/change.rs, kernel/model/lines.rs and 2 more (`is_runnable`),
+//! kernel/model/run.rs, kernel/tree/tasks.rs and 2 more (`is_in_io`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/classes.rs,
@@ -203,7 +209,7 @@ impl Thread {
         }
     }
 
-    /// A thread of a script.
+    /// A thread that follows a script.
     pub(crate) fn of_script(script: &TaskScript, index: u32) -> Self {
         Self {
             script: index,
@@ -212,7 +218,7 @@ impl Thread {
         }
     }
 
-    /// Its script's name, of a forked one with its number among its equals.
+    /// The thread's name: its script's, of a forked one with its number among its equals.
     pub(crate) fn name(&self, scripts: &[TaskScript]) -> String {
         let name = &scripts[self.script as usize].name;
         (self.number).map_or_else(|| name.clone(), |n| format!("{name}-{n:04}"))
@@ -223,12 +229,12 @@ impl Thread {
         self.overhead | self.kernel_wait_ns > 0
     }
 
-    /// It has not ended.
+    /// Whether the thread has not ended.
     pub(crate) fn is_there(&self) -> bool {
         self.state != State::Exited
     }
 
-    /// Queued or executing.
+    /// Whether the thread is queued or executing.
     pub(crate) fn is_runnable(&self) -> bool {
         self.state == State::Runnable
     }
@@ -248,7 +254,7 @@ impl Thread {
         }
     }
 
-    /// Its sleep ends with a device, and the kernel is told so: iowait.
+    /// Whether the thread's sleep ends with a device, and the kernel is told so: iowait.
     #[inline]
     pub(crate) fn is_in_io(&self) -> bool {
         self.in_io || self.io_wait

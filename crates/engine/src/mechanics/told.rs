@@ -1,12 +1,21 @@
 //! Those who watch, and what they can be shown. Observers hear of everything here, in the order in
-//! which it happens.
+//! which it happens (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: each thing is told once, when it happens; what observers hear goes into
-//! `BehaviourHash` and traces. Tests by part: `random_runs_obey_the_rules_1` (`tell`,
-//! `tell_migrate`), `looking_changes_nothing` (`look`, `state_shown`),
-//! states.rs::`a_cpu_that_left_is_seen` (`Seen`), explain.rs::`an_interrupt_is_told_from_a_waker`
-//! (`tell_woken`), energy.rs::`the_flag_follows_an_always_running_task` (`tell_overutilized`),
+//! `BehaviourHash` and traces. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `random_runs_obey_the_rules_1` (`tell`, `tell_migrate`),
+//! `looking_changes_nothing` (`look`, `state_shown`), states.rs::`a_cpu_that_left_is_seen`
+//! (`Seen`), explain.rs::`an_interrupt_is_told_from_a_waker` (`tell_woken`),
+//! energy.rs::`the_flag_follows_an_always_running_task` (`tell_overutilized`),
 //! crates/trace/tests/all/replay/exported.rs::`tasks_by_timers_come_back` (`tell_timer_armed`).
+//! `power`, `opp`, `idle_name` and `next_state_ns` by states.rs; the short ones (`observer`,
+//! `visible`, `shown`, `seen`) by every run. `new` and `current` by every run.
+//!
+//! Callers: kernel/tree/tasks.rs (`tell_woken`, `tell_timer_armed`), sim.rs (`state_shown`,
+//! `tell_overutilized`), kernel/model/run.rs (`tell_timer_armed`), kernel/model/state.rs
+//! (`idle_name`), kernel/model/wake.rs (`tell_woken`), kernel/tree/interrupts.rs (`tell_woken`),
+//! kernel/tree/state.rs (`idle_name`), kernel/model/wake.rs, kernel/tree/entries.rs and 4 more
+//! (`observer`), kernel/model/balance.rs, kernel/model/classes.rs and 4 more (`tell_migrate`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/states.rs,
 //! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/energy.rs,
@@ -68,7 +77,7 @@ impl Seen<'_> {
         self.opp[domain].into()
     }
 
-    /// By the platform's number of the state.
+    /// The name of an idle state, by the platform's number of it.
     pub(crate) fn idle_name(&self, state: u16) -> String {
         self.idle_names[usize::from(state)].clone()
     }
@@ -81,7 +90,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.told.next_state_ns
     }
 
-    /// It has been shown that state.
+    /// Notes that the observer has been shown the state.
     pub(crate) fn state_shown(&mut self) {
         self.told.next_state_ns = self.told.observer.next_state_ns().unwrap_or(u64::MAX);
     }
@@ -98,7 +107,7 @@ impl<O: Observer> Mechanics<'_, O> {
         (self.told.observer, seen)
     }
 
-    /// Who watches.
+    /// The observer of the run.
     #[inline]
     pub(crate) fn observer(&mut self) -> &mut O {
         self.told.observer
@@ -128,7 +137,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.told.observer.happened(self.clock.now, &what);
     }
 
-    /// What runs on `cpu`, or an interrupt that it takes, wakes a task.
+    /// Tells the observer that what runs on `cpu`, or an interrupt that it takes, wakes a task.
     #[inline]
     pub(crate) fn tell_woken(
         &mut self,
@@ -148,7 +157,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// A timer of `cpu` ends a task's sleep then.
+    /// Tells the observer that a timer of `cpu` ends a task's sleep then.
     #[inline]
     pub(crate) fn tell_timer_armed(&mut self, task: TaskId, cpu: CpuId, due_ns: u64) {
         if let Some(task) = self.seen(task) {

@@ -3,14 +3,25 @@
 //! (docs/guide/model.md, "Work and speed").
 //!
 //! What must stay: integers only; work units are those of `machine.rs`. A step ends at the first ns
-//! at which its work is done. Tests by part:
+//! at which its work is done. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part:
 //! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`account`, `program`),
 //! arithmetic.rs::`runtime_is_wall_time` (`Until`), `stalls_take_time_not_work` (`Stall`),
 //! frequency.rs::`work_follows_the_frequency_of_the_moment` (`change_speed`),
 //! `threads_share_a_core` and nodes.rs::`a_thread_speeds_up_when_its_sibling_stops` (`share_core`,
 //! `busy_threads`), arithmetic.rs::`costs_add_up` (`charge`),
 //! lines.rs::`a_waker_waits_as_its_own_run_time` (`hold`), classes.rs::`interrupts_of_an_idle_cpu`
-//! (`take_for_device`, `finish_work`). `rescale_kernel_work` has no test of its own.
+//! (`take_for_device`, `finish_work`). `rescale_kernel_work` has no test of its own. By function:
+//! every run (`run_end`, `speed_alone`, `idle_again`),
+//! lines.rs::`the_next_task_pays_for_the_dequeue` (`set_stalls`, `hold_for`),
+//! sched_ext/rules.rs::`callbacks_cost_time` (`charge_next`). `forget_stall` has no test of its
+//! own.
+//!
+//! Callers: clocks.rs (`change_speed`, `busy_threads`), sim.rs (`run_end`, `idle_again`),
+//! kernel/model/hotplug.rs (`forget_stall`), kernel/model/idle.rs (`finish_work`),
+//! kernel/model/lines.rs (`set_stalls`), kernel/model/sched_ext/callbacks.rs (`charge_next`),
+//! kernel/model/wake.rs (`take_for_device`), kernel/tree/entries.rs (`finish_work`),
+//! kernel/tree/interrupts.rs (`take_for_device`), idle.rs (`share_core`).
 //!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/frequency.rs,
 //! crates/engine/tests/behaviour/measures.rs::stalls_take_time_not_work,
@@ -78,7 +89,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.clock.arm_end(cpu, end_ns.min(limit_ns));
     }
 
-    /// The running task's step is done, or the kernel wanted to look now.
+    /// Goes on as the running task's step is done, or as the kernel wanted to look now.
     pub(crate) fn run_end<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let c = &self.cpus[cpu];
         let Some(task) = c.current else {
@@ -99,8 +110,8 @@ impl<O: Observer> Mechanics<'_, O> {
         self.machine.speed[cpu.index()][self.hardware.opp[domain] as usize]
     }
 
-    /// From now on the CPU runs at its domain's operating point, with so many busy threads in its
-    /// core.
+    /// Lets the CPU run from now on at its domain's operating point, with so many busy threads in
+    /// its core.
     pub(super) fn change_speed<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, busy: usize) {
         let alone = self.speed_alone(cpu);
         let smt = self.machine.smt.as_ref();
@@ -120,7 +131,7 @@ impl<O: Observer> Mechanics<'_, O> {
         smt.threads_of(cpu).iter().filter(executes).count()
     }
 
-    /// The CPU begins to execute or stops: that is felt by all busy threads of its core.
+    /// Changes the speed of all busy threads of a core, as a CPU of it begins to execute or stops.
     pub(super) fn share_core<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let machine = self.machine;
         let Some(smt) = &machine.smt else { return };

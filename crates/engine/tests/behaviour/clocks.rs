@@ -1,4 +1,24 @@
 //! Clocks that hardware chooses or bounds (docs/decisions/059).
+//!
+//! What must stay: bounds and clocks are the platform files' words; the test names the file and
+//! key. Free: lengths of runs, and how helpers are built.
+//! Tests by part (in crates/engine/src): mechanics/clocks.rs: `awake_cores_bound_each_others_clock`
+//! (`grants`), `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`);
+//! mechanics/turbo.rs: `awake_cores_bound_each_others_clock` (`note`, `group`, `count_awake`),
+//! `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`, `nominal`),
+//! `what_counts_as_awake_is_the_platforms_word` (`shallow`); mechanics/autonomous.rs:
+//! `powersave_is_the_hardwares_choice_under_such_a_driver` (`choose_clocks`, `look_soon`,
+//! `look_at_load`); mechanics/power.rs: `a_package_keeps_to_its_limit` (`Drawn`, `take`);
+//! mechanics/power_limit.rs: `a_package_keeps_to_its_limit` (`new`, `look_at_power`,
+//! `limit_draws`).
+//! Helpers, and who fails with them: `one` (`awake_cores_bound_each_others_clock`,
+//! `a_driver_may_offer_one_clock_for_all_above_the_nominal` and 3 more); `khz_at`
+//! (`awake_cores_bound_each_others_clock`,
+//! `a_driver_may_offer_one_clock_for_all_above_the_nominal`,
+//! `what_counts_as_awake_is_the_platforms_word`,
+//! `powersave_is_the_hardwares_choice_under_such_a_driver`); `alder`
+//! (`awake_cores_bound_each_others_clock`,
+//! `powersave_is_the_hardwares_choice_under_such_a_driver`).
 
 use crate::common::*;
 use wakeplace_platform::{Cpufreq, Platform, PowerLimit, Turbo, TurboBins};
@@ -17,6 +37,7 @@ fn khz_at(platform: &Platform, log: &Log, domain: u32, at_ns: u64) -> u32 {
     platform.freq_domains[domain as usize].opps[usize::from(opp)].khz
 }
 
+/// The built-in Alder Lake without threads.
 fn alder() -> Platform {
     let mut platform = builtin("alder-lake-12900k-nosmt");
     platform.power_limit = None;

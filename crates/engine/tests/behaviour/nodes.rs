@@ -1,6 +1,23 @@
 //! Machines of many cores: threads that share cores, nodes, CPUs that are better than others
 //! (docs/rules/domains.md#domains, docs/rules/balancing.md#group-class to
 //! docs/rules/balancing.md#nohz; docs/guide/model.md, "Threads of a core").
+//!
+//! What must stay: 1178 of 1024 for a core of two threads is the platforms' word; who is where at
+//! the end follows from the pages. Free: lengths of runs, and how helpers are built.
+//! Tests by part (in crates/engine/src): machine.rs: `threads_share_a_core` (`Smt`),
+//! `nodes_of_an_epyc` (`core_facts`); mechanics/cpu.rs: `a_thread_speeds_up_when_its_sibling_stops`
+//! (`executes`); mechanics/work.rs: `a_thread_speeds_up_when_its_sibling_stops` (`share_core`,
+//! `busy_threads`); machine.rs (`threads_of`): `the_platform_states_what_threads_get`;
+//! mechanics/handover.rs (`refill_caches`): `a_move_to_another_node_costs_more`; policy/src/balance
+//! in a run: `half_of_a_server_full`, `a_hog_per_thread_of_a_server`,
+//! `caches_of_a_node_are_evened_out`, `a_favoured_core_gets_the_task`; machine.rs (`core_facts`):
+//! `the_machine_table`.
+//! Helpers, and who fails with them: `job`, `ran` (`threads_share_a_core`,
+//! `a_thread_speeds_up_when_its_sibling_stops`, `the_platform_states_what_threads_get`); `hogs`,
+//! `at_the_end` (`half_of_a_server_full`, `a_hog_per_thread_of_a_server`,
+//! `caches_of_a_node_are_evened_out`); `with_a_move_to` (`a_move_to_another_node_costs_more`);
+//! `each_alone` (`half_of_a_server_full`, `caches_of_a_node_are_evened_out`); `domains`
+//! (`the_machine_table`).
 
 use crate::common::*;
 use std::collections::BTreeMap;
@@ -19,6 +36,7 @@ fn job(cpu: u32, ms: u64) -> TaskScript {
     script
 }
 
+/// Runs the tasks and checks the run time of each, us.
 fn ran(platform: &Platform, tasks: Vec<TaskScript>, expected_us: &[u64]) {
     let load = workload(tasks, vec![]);
     let (report, _) = simulate(platform, &performance(), &load, &all_off(S));
@@ -93,6 +111,7 @@ fn a_move_to_another_node_costs_more() {
     assert!(difference.abs_diff(27 * US) <= 2 * US, "{difference} ns");
 }
 
+/// Runs so many tasks that never sleep, under `linux-7.3`.
 fn hogs(platform: &Platform, count: usize, duration: u64) -> (RunReport, Log) {
     let policy = policy("linux-7.3", &[("governor", "performance")]);
     let load = workload(vec![hog(None); count], vec![]);

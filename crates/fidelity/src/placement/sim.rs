@@ -1,7 +1,13 @@
 //! A set in the simulator (docs/results/fidelity.md).
 //!
 //! What must stay: the beginning and the window are the guest's; stretches are cut at the window's
-//! ends.
+//! ends. Free: what leaves the tables of pages as they are. Tests by part:
+//! `a_run_says_where_each_job_began_and_ran` (`guest`, `run`, `watched`, `counts`, `happened`,
+//! `wakeup`, `run_start`), `a_mark_of_the_first_moments_is_cleared` (the set's beginning),
+//! `run_time_is_counted_within_the_window` (`new`, both `window`, `run_stop`). `frequency` has no
+//! test of its own: inside.rs has a test of what it counts.
+//!
+//! Callers: placement.rs (`run`), recorded.rs (`run`), truth.rs (`run`).
 //!
 //! Tests: below
 
@@ -40,7 +46,7 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// As guests have it: no cpuidle driver, and tasks that begin where they are put.
+    /// The machine as guests have it: no cpuidle driver, and tasks that begin where they are put.
     pub(crate) fn guest(start_offset_ns: u64) -> Self {
         Self {
             start_offset_ns,
@@ -153,7 +159,7 @@ struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Nothing seen yet; the set's start is in ns of the run.
+    /// An observer that has seen nothing yet; the set's start is in ns of the run.
     fn new(platform: &Platform, set: &'a Set, start_ns: u64) -> Self {
         let count = set.tasks.len();
         let domains = platform.freq_domains.iter();
@@ -214,13 +220,13 @@ impl Recorder<'_> {
         self.woken[task as usize] = release.filter(|_| self.window().contains(&time_ns));
     }
 
-    /// By the platform's domains, kHz.
+    /// Notes a frequency by the platform's domains, kHz.
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let khz = self.khz[domain as usize][usize::from(opp)];
         self.counter.frequency(time_ns, domain as usize, khz);
     }
 
-    /// `latency_ns`: None, if it did not wake.
+    /// Notes that a task begins to run. `latency_ns`: None, if it did not wake.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, latency_ns: Option<u64>) {
         self.counter.runs(time_ns, cpu, task as usize);
         if let Some(release) = self.woken[task as usize].take() {

@@ -3,7 +3,18 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: `within` and `follows` are how docs/results/fidelity.md explains them. Its
-//! figures are tried by crates/fidelity/tests/all/recorded.rs.
+//! figures are tried by crates/fidelity/tests/all/recorded.rs. Free: what leaves the tables of
+//! pages as they are. Tests by part: `a_task_is_within_up_to_both_limits` and
+//! `a_task_is_not_within_beyond_either_limit` (`repeats_agree`, `difference`, `within`),
+//! `a_task_that_never_sleeps_is_judged_by_its_share` (`within` without wake-ups, `uncertainty`),
+//! truth/page/tests.rs::`the_object_has_the_same` (`follows`),
+//! `a_pattern_is_the_cluster_with_most_of_the_run_time` (`of`, `mean_in_range`),
+//! `tables_say_how_many_starts_agree` (`rows`, `add`, `starts`, `name`). `has_one_figure`,
+//! `wakes_alike` have no test of their own: tests/all/truth.rs runs them where a tree is built.
+//!
+//! Callers: placement/starts/page.rs (`repeats_agree`, `uncertainty`, `mean_in_range`),
+//! placement/truth/page.rs (`has_one_figure`, `wakes_alike`), placement/truth/causes.rs
+//! (`has_one_figure`).
 //!
 //! Tests: below
 
@@ -32,7 +43,7 @@ pub(super) enum Rules {
 impl Rules {
     const ALL: [Self; 2] = [Self::EnergyAware, Self::CapacityAware];
 
-    /// As guests and tables call them.
+    /// The name that guests and tables have for them.
     fn name(self) -> &'static str {
         match self {
             Self::EnergyAware => "eas",
@@ -141,7 +152,7 @@ impl Row {
         self.kernel.shares.len() > 1 && self.repeats_agree()
     }
 
-    /// The kernel's own wake-ups are on the same cluster from one start to the next.
+    /// Whether the kernel's own wake-ups are on the same cluster from one start to the next.
     pub(super) fn wakes_alike(&self) -> bool {
         let own = self.own_wakeups.pct();
         own.is_none_or(|pct| pct >= WAKEUPS_MIN_PCT)
@@ -162,7 +173,8 @@ impl Row {
         Summary::of(&differences).ci95
     }
 
-    /// As the kernel has it. A task that never sleeps has no wake-ups to compare.
+    /// Whether the simulator has a task as the kernel has it. A task that never sleeps has no
+    /// wake-ups to compare.
     pub(super) fn within(&self) -> bool {
         let wakeups = self.wakeups.pct();
         self.difference().abs() <= POINTS_MAX && wakeups.is_none_or(|pct| pct >= WAKEUPS_MIN_PCT)
@@ -222,7 +234,7 @@ impl Count {
         }
     }
 
-    /// Of two machines.
+    /// Adds the counts of two machines.
     fn add(&mut self, other: Self) {
         self.tasks += other.tasks;
         self.agree += other.agree;

@@ -2,7 +2,13 @@
 //! "How it is counted").
 //!
 //! What must stay: roles are names of scripts; counts as `structure.rs` makes them of a kernel's
-//! trace. Nothing of a run depends on this observer.
+//! trace. Nothing of a run depends on this observer. Free: what leaves the tables of pages as they
+//! are. Tests by part: `a_round_trip_is_two_sync_wake_ups` (`run`, `happened`, `woken`, `run_stop`,
+//! `placement`), `timers_are_told_from_tasks_on_a_busy_cpu_too` (`woken`),
+//! `threads_made_on_the_way_have_their_scripts_role` (`new`, `role`, `forked`, `task_exit`,
+//! `finish`), `a_model_that_is_not_there_says_so` (errors of `run`); `hikey` is the tests' own.
+//!
+//! Callers: programs.rs (`run`).
 //!
 //! Tests: below
 
@@ -79,7 +85,7 @@ impl Counter {
         }
     }
 
-    /// Of a thread; one without a script began the others.
+    /// The role of a thread; one without a script began the others.
     fn role(&self, task: u32) -> &str {
         self.roles
             .get(task as usize)
@@ -117,7 +123,7 @@ impl Observer for Counter {
 }
 
 impl Counter {
-    /// Forks and execs.
+    /// Counts forks and execs.
     fn placement(&mut self, placement: &Placement) {
         match placement.kind {
             PlacementKind::Fork => {
@@ -129,7 +135,7 @@ impl Counter {
         }
     }
 
-    /// The new thread has its script's role.
+    /// Gives the new thread its script's role.
     fn forked(&mut self, task: u32, script: u32) {
         let role = self.role(script).to_owned();
         let at = task as usize;
@@ -139,7 +145,7 @@ impl Counter {
         self.roles[at] = role;
     }
 
-    /// By whom: a role, or an interrupt.
+    /// Counts a wake-up by whom it was: a role, or an interrupt.
     fn woken(&mut self, waking: &Waking) {
         let waker = waking.waker.map_or(INTERRUPT, |waker| self.role(waker));
         let waker = waker.to_owned();
@@ -147,7 +153,7 @@ impl Counter {
         self.found.wake(&waker, &woken, waking.sync);
     }
 
-    /// Slept or gave way.
+    /// Counts whether a thread slept or gave way.
     fn run_stop(&mut self, task: u32, stop: Stop) {
         let role = self.role(task).to_owned();
         self.found.left(&role, stop.sleeps());

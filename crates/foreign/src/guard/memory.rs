@@ -6,7 +6,18 @@
 //! a caller counts only if the caller still waits.
 //!
 //! What must stay: memory is opened before the caller is asked whether it waits. None and false
-//! mean: the caller is gone, or the address is none of its.
+//! mean: the caller is gone, or the address is none of its. Free: how bytes are transferred.
+//!
+//! Tests by part: `a_line_of_maps_names_a_file` (`in_maps`),
+//! schedulers.rs::`a_loader_runs_in_virtual_time` (`with`, `read`, `read_at_once`, `write`),
+//! schedulers.rs::`a_loader_sees_the_modelled_machine` (`string`: paths),
+//! wall.rs::`a_process_that_shares_maps_is_refused` (`file_id`, `lines_of_maps`),
+//! schedulers.rs::`runs_are_the_same_twice_and_interpreted` with arena.bpf.c (`mapped`),
+//! interception.rs::`results_do_not_depend_on_the_way` (`memory_of`, where process_vm_readv(2) is
+//! refused).
+//!
+//! Callers: guard/serve.rs (all that a run asks for), guard/paths.rs, guard/kin.rs and
+//! guard/vdso.rs (`lines_of_maps`).
 //!
 //! Tests: below, crates/cli/tests/all/wall.rs
 
@@ -119,7 +130,7 @@ impl Caller<'_> {
         self.calls.waits(&self.call).then_some(id)
     }
 
-    /// Where the caller has mapped a file. None: it has not.
+    /// Gives the address where the caller has mapped a file. None: it has not.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         let start = lines_of_maps(self.call.pid)?.find_map(|line| {
             let found = FileId::in_maps(&line) == Some(file);

@@ -2,7 +2,16 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: a path of the tree never reaches the host's file of that name; errors are errno
-//! values as the call has them.
+//! values as the call has them. Free: further calls with paths, each with its errno.
+//!
+//! Tests by part: `a_loader_sees_the_modelled_machine` (`path_of`, `path_argument`, `answer`,
+//! `open`, `access` or `stat` by `test -e`, `statx`),
+//! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`open`, `stat`, `written`, `bytes_of`:
+//! libbpf reads the types). `is_tracepoint`, `tracepoint` and `read_link` have no test of their
+//! own.
+//!
+//! Callers: guard/serve.rs (`path_of` for each call that comes, `answer` where the run answers
+//! `Reply::Tree`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine,
 //! crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way

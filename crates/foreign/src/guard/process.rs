@@ -1,6 +1,15 @@
 //! The way that a loader's calls take (docs/guide/schedulers.md, "What the loader sees").
 //!
-//! What must stay: both ways offer the same methods; callers do not ask which it is.
+//! What must stay: both ways offer the same methods; callers do not ask which it is. Free: further
+//! methods, for both ways.
+//!
+//! Tests by part: `results_do_not_depend_on_the_way` (`wait`, `waits`, `respond`),
+//! interception.rs::`virtual_time_does_not_depend_on_the_way` (`descriptor`),
+//! interception.rs::`what_goes_wrong_is_named_by_ptrace_too` (`end`),
+//! wall.rs::`nothing_of_a_loader_outlives_the_run` (`look`, `polled`).
+//!
+//! Callers: guard/serve.rs; `Beside` is looked at by guard/notify.rs and guard/trace.rs while they
+//! wait.
 //!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way
 
@@ -52,7 +61,7 @@ pub(crate) fn polled(fd: RawFd, events: libc::c_short) -> libc::pollfd {
 }
 
 impl Calls {
-    /// The next call.
+    /// Waits for the next call of the loader.
     pub(super) fn wait(&self, patience: Duration, beside: &mut Beside<'_>) -> io::Result<Event> {
         match self {
             Self::Notified(listener) => listener.wait(patience, beside),

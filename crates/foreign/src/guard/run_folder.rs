@@ -3,7 +3,14 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: nothing of the host below `/run` is written; sockets' paths fit a socket's
-//! address.
+//! address. Free: where the folder is and how it is called.
+//!
+//! Tests by part: none of its own for `make`, `remove`, `socket_path` and `socket`: no loader of
+//! the tests offers statistics. A fault shows with a loader of scx (docs/guide/schedulers.md,
+//! "Which schedulers"). What the tests below see is that the folder goes and that another's pipe is
+//! no harm.
+//!
+//! Callers: guard/paths.rs, for paths below /run/scx and sockets' addresses.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs::a_pipe_among_temporary_files_is_not_waited_for
@@ -23,7 +30,7 @@ pub(super) fn make(path: &Path) -> Answer {
     }
 }
 
-/// `unlink`.
+/// Removes a file of the folder, as `unlink` does.
 pub(super) fn remove(path: &Path) -> Answer {
     Answer::of(fs::remove_file(path))
 }

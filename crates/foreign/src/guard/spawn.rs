@@ -3,7 +3,16 @@
 //! right that the user has not, and fewer.
 //!
 //! What must stay: between fork and exec nothing is called that may take a lock or memory.
-//! Addresses of the loader do not vary, for equal runs.
+//! Addresses of the loader do not vary, for equal runs. Free: the environment that a loader has, if
+//! it is the same each time.
+//!
+//! Tests by part: `as_many_descriptors_as_there_can_be` (`descriptors`, `allow_descriptors`),
+//! interception.rs::`results_do_not_depend_on_the_way` (`spawn`, `notified`, `traced`, `prepare`,
+//! `install`), interception.rs::`a_loader_may_close_all_descriptors` (`highest_descriptor`),
+//! schedulers.rs::`what_is_no_scheduler_is_refused` (`failed`: what may not be executed).
+//!
+//! Callers: guard/serve.rs (`spawn`), guard/way.rs (`install`), wall/main_process.rs and
+//! load/mod.rs (`allow_descriptors`).
 //!
 //! Tests: below, crates/cli/tests/all/interception.rs
 

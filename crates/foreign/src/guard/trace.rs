@@ -6,7 +6,18 @@
 //! the way: `notify` does the same by notification (docs/guide/schedulers.md, "What the loader
 //! sees").
 //!
-//! What must stay: a thread that is stopped goes on exactly once per stop.
+//! What must stay: a thread that is stopped goes on exactly once per stop. Free: how stops are kept
+//! and looked up.
+//!
+//! Tests by part: `results_do_not_depend_on_the_way` (`of`, `ask`, `wait`, `stop_of`, `look`,
+//! `look_at_call`, `respond`, `answer`, `release`, `give`, `instead`, `to_next_stop`,
+//! `over_socket`, `go_on`), interception.rs::`virtual_time_does_not_depend_on_the_way` (`take`,
+//! `all`: threads, descriptors), `a_loader_may_close_all_descriptors` (`keep_socket`,
+//! `close_around_socket`), wall.rs::`nothing_of_a_loader_outlives_the_run`,
+//! interception.rs::`what_goes_wrong_is_named_by_ptrace_too` (`end`, `kill`).
+//!
+//! Callers: guard/process.rs, which chooses between this and `notify`; guard/spawn.rs (`ask`,
+//! `of`).
 //!
 //! Tests: crates/cli/tests/all/interception.rs::results_do_not_depend_on_the_way,
 //! crates/cli/tests/all/interception.rs::a_loader_may_close_all_descriptors

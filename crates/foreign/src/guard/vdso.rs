@@ -3,7 +3,14 @@
 //! loader sees").
 //!
 //! What must stay: the loader only is changed, before it has run. What is missing here would give a
-//! loader the host's time: schedulers.rs::`a_loader_runs_in_virtual_time` sees it.
+//! loader the host's time: schedulers.rs::`a_loader_runs_in_virtual_time` sees it. Free: which
+//! instructions replace a clock's code.
+//!
+//! Tests by part: `only_the_kernel_s_own_mapping_is_taken` (`place`),
+//! crates/cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`replace`, `stands_for`,
+//! `code`: Rust's clock is the vDSO's).
+//!
+//! Callers: guard/serve.rs (`replace`, when the loader's program begins), guard/way.rs (a trial).
 //!
 //! Tests: below
 

@@ -2,6 +2,14 @@
 //! loader sees").
 //!
 //! What must stay: the way is chosen once per process; `doctor` says which and why, in these words.
+//! Free: how a way is tried out.
+//!
+//! Tests by part: `doctor_says_which_way_calls_take` (`chosen`, `try_notification`, `call`,
+//! `answer`, `fmt`: it is tried behind a container's filter, and without filters),
+//! `no_other_way_is_known` (WAKEPLACE_INTERCEPTION).
+//!
+//! Callers: guard/serve.rs (a loader's start), wall/main_process.rs (before there are threads),
+//! load/mod.rs (`doctor`).
 //!
 //! Tests: crates/cli/tests/all/interception.rs::doctor_says_which_way_calls_take,
 //! crates/cli/tests/all/interception.rs::no_other_way_is_known

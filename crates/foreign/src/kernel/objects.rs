@@ -1,8 +1,17 @@
 //! Objects that programs make, and what is given up when the value of a map goes
-//! (`bpf_obj_free_fields`, kernel/bpf/syscall.c).
+//! (`bpf_obj_free_fields`, kernel/bpf/syscall.c; docs/guide/schedulers.md, "What its programs
+//! see").
 //!
 //! What must stay: what a program may hold is bounded by its memory, and given up once.
-//! kfuncs/objects.rs is what programs call.
+//! kfuncs/objects.rs is what programs call. Free: how objects are kept and found.
+//!
+//! Tests by part: `an_object_goes_with_its_last_holder` (`create`, `acquire`, `let_go`),
+//! schedulers.rs::`calls_answer_as_a_kernel_does` (`give_up_retired`: timers of deleted elements).
+//! `new_object`, `release`, `drop_nodes` and `object_of` have no test of their own: scx_flatcg is
+//! what uses them (xtask/src/tries/kernel_schedulers.rs).
+//!
+//! Callers: kfuncs/objects.rs, kfuncs/cpumask.rs, kernel/running.rs and load/bpf.rs
+//! (`give_up_retired`).
 //!
 //! Tests: below
 

@@ -3,7 +3,18 @@
 //! before it runs, and taken back after (docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: written before it runs, taken back after, and around each call that changes
-//! tasks; order of tasks is that in which the callback got them.
+//! tasks; order of tasks is that in which the callback got them. Free: how changes are noticed, as
+//! long as nothing is written back twice.
+//!
+//! Tests by part: `calls_answer_as_a_kernel_does` (`begin`, `end`, `current`, `cgroup`, `task_of`,
+//! `clock_ns`, `give_up_retired`), schedulers.rs::`runs_are_the_same_twice_and_interpreted`
+//! (`call`, `task`, `show`, `hand_out`, `write_back`, `tell`, `changed`: vtime.bpf.c; `kernel`),
+//! schedulers.rs::`what_a_scheduler_does_wrong_is_named` (`task_of` with RUNNING: no task),
+//! schedulers.rs::`cids_leave_and_come_back` (`cpu_curr`),
+//! callbacks.rs::`of_a_ping_pong_whose_tasks_are_current_to_the_end` (`cpu_curr`). `related` and
+//! `write_mask` have no test of their own.
+//!
+//! Callers: crates/foreign/src/instance.rs and load/program.rs (`begin`, `end`), all of kfuncs/.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/callbacks.rs
@@ -71,7 +82,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The kernel.
+    /// Gives the simulated kernel that the callback runs in.
     pub(crate) fn kernel(&mut self) -> Result<&mut (dyn Kernel + 'a), Fault> {
         let early = || Fault::Call("it asks the kernel before it is attached".to_owned());
         self.kernel.as_deref_mut().ok_or_else(early)

@@ -2,7 +2,15 @@
 //! programs see").
 //!
 //! What must stay: a variable that is not known is refused as the program is loaded, not filled
-//! with zeros. Frequencies are kHz.
+//! with zeros. Frequencies are kHz. Free: further variables, each with its value.
+//!
+//! Tests by part: `calls_answer_as_a_kernel_does` (`symbol`, `fill`, `of`, `per_cpu`,
+//! `set_preempt_count`, `in_pcpu_hot` with the old kernel, `rq`). `cpufreq_policy`, `knows`,
+//! `caches` and `frequencies` have no test of their own: no scheduler of the tests refers to such
+//! variables.
+//!
+//! Callers: load/program.rs (`symbol`, while a program is linked), kfuncs/helper.rs (`per_cpu`),
+//! kernel/state.rs, crates/foreign/src/scheduler.rs (`knows`: a note in results).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! xtask/src/tries/kernel_schedulers.rs

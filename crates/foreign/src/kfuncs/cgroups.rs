@@ -1,7 +1,14 @@
-//! Walks over cgroups (`struct bpf_iter_css`, kernel/bpf/cgroup_iter.c).
+//! Walks over cgroups (`struct bpf_iter_css`, kernel/bpf/cgroup_iter.c; docs/guide/schedulers.md,
+//! "What its programs see").
 //!
 //! What must stay: the order of a walk is the kernel's for each of its three orders; the tree is a
-//! root with children.
+//! root with children. Free: how a walk is kept between two calls.
+//!
+//! Tests by part: `calls_answer_as_a_kernel_does` (`new`, `next`, `step`, `child`, `leftmost`:
+//! calls.bpf.c walks a root and two children in each order, and in an unknown one). Groups below
+//! groups have no test.
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 

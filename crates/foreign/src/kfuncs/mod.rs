@@ -2,7 +2,14 @@
 //! that is in no table is refused as the program is loaded (docs/rules/sched-ext.md#kfuncs).
 //!
 //! What must stay: a program that loads calls nothing else than what is listed. A new kfunc is one
-//! row of a table, with its answer in the file of its kind.
+//! row of a table, with its answer in the file of its kind. Free: how the tables are searched.
+//!
+//! Tests by part: `what_is_not_offered_is_refused_by_name` (`by_name`, `helper`),
+//! `calls_answer_as_a_kernel_does` (`call`, `signed`, `int`, `nothing`, `same`). `refuse_cpus` has
+//! no test of its own.
+//!
+//! Callers: load/program.rs (`by_name`, `helper`, while a program is linked), kernel/running.rs
+//! (`call`, while it runs).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name,
 //! crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does

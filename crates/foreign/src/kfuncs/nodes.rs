@@ -1,8 +1,15 @@
-//! Lists and trees of objects that programs make. What lists and trees hold is `kernel/nodes.rs`',
-//! which has tests of its own; trees are tried with scx_flatcg.
+//! Lists and trees of objects that programs make (docs/guide/schedulers.md, "What its programs
+//! see"). What lists and trees hold is `kernel/nodes.rs`', which has tests of its own; trees are
+//! tried with scx_flatcg.
 //!
 //! What must stay: order and results as kernel/bpf/helpers.c has them; each call pays for what it
-//! passes over.
+//! passes over. Free: how arguments are read; further calls as rows.
+//!
+//! Tests by part: `what_a_scheduler_does_wrong_is_named` with LISTS (`push`, `place`, `pay_for`).
+//! `tree_add`, `tree_remove`, `pop` and `end` have no test in this repository: scx_flatcg of the
+//! kernel's tree runs them (xtask/src/tries/kernel_schedulers.rs).
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named,
 //! xtask/src/tries/kernel_schedulers.rs

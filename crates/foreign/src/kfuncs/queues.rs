@@ -3,7 +3,18 @@
 //! older kernels go the same way.
 //!
 //! What must stay: what a program has written to tasks reaches the kernel before a call that moves
-//! them (`write_back`).
+//! them (`write_back`). Free: how arguments are read; further calls as rows.
+//!
+//! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`create`, `insert`,
+//! `move_to_local_flags`: fifo.bpf.c; `insert_vtime`, `insert_vtime_args`: vtime.bpf.c; `walk_new`,
+//! `walk_next`, `walk_destroy`, `moved`, `move_fifo`: walk.bpf.c; `enq_flags`),
+//! `calls_answer_as_a_kernel_does` (`reenqueue_local_later`, `reenqueue`),
+//! schedulers.rs::`what_a_scheduler_does_wrong_is_named` (WALKS: `walk_new`; QUEUES: `create`).
+//! `destroy` and `nr_queued` have none here: crates/sched-ext/tests/all/kernel.rs tries what they
+//! call. `peek`, `pay_for`, `move_vtime`, `move_set_slice`, `move_set_vtime`, `nr_slots`, `cancel`,
+//! and `move_to_local` and `reenqueue_local` of older kernels have no test of their own.
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`; crates/foreign/src/instance.rs (`enq_flags`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does,
 //! crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
@@ -132,7 +143,7 @@ fn move_to_local(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resu
     Ok(running.kernel()?.dsq_move_to_local(args[0], 0).into())
 }
 
-/// The same with enqueue flags.
+/// Moves a task to the local queue as `move_to_local` does, with enqueue flags.
 fn move_to_local_flags(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let flags = running.enq_flags(args[1]);
     running.write_back(vm)?;
@@ -214,7 +225,7 @@ fn move_fifo(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     moved(running, vm, args, false)
 }
 
-/// The same, by virtual time.
+/// Moves a task of a walk to another queue, by virtual time.
 fn move_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     moved(running, vm, args, true)
 }

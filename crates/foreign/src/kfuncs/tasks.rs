@@ -1,6 +1,16 @@
 //! Tasks and cgroups (docs/guide/schedulers.md, "What its programs see").
 //!
-//! What must stay: answers are mirrors that are up to date; 0 stands for NULL.
+//! What must stay: answers are mirrors that are up to date; 0 stands for NULL. Free: how arguments
+//! are read; further calls as rows.
+//!
+//! Tests by part: `calls_answer_as_a_kernel_does` (`task_cpu`, `cgroup_from_id`, `current`),
+//! schedulers.rs::`what_a_scheduler_does_wrong_is_named` and
+//! callbacks.rs::`of_a_ping_pong_whose_tasks_are_current_to_the_end` (`task_running`),
+//! schedulers.rs::`cids_leave_and_come_back` (`from_tid`). `task_cgroup`, `set_slice`, `set_vtime`,
+//! `now`, `from_pid`, `under_cgroup` and `cgroup_ancestor` have no test of their own: schedulers of
+//! the kernel's tree run some of them (xtask/src/tries/kernel_schedulers.rs).
+//!
+//! Callers: kfuncs/mod.rs, by its `TABLES`; kfuncs/cids.rs (`task_cpu`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 

@@ -1,7 +1,16 @@
 //! Files in memory: what a loader has of maps and programs, and how they are told apart
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
-//! What must stay: a file of ours is known by device and inode; its size cannot change.
+//! What must stay: a file of ours is known by device and inode; its size cannot change. Free: how a
+//! file is made.
+//!
+//! Tests by part: `a_process_that_shares_maps_is_refused` (`file_id`: the map is found in another
+//! process), schedulers.rs::`runs_are_the_same_twice_and_interpreted` with arena.bpf.c
+//! (`memory_file`, `pages_with_data`), `a_loader_runs_in_virtual_time` (`fstat`, by way of
+//! `can_wait`).
+//!
+//! Callers: load/bpf.rs for maps and the arena, load/clocks.rs and guard/paths.rs for files that
+//! are made for the loader.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/cli/tests/all/wall.rs::a_process_that_shares_maps_is_refused

@@ -3,7 +3,15 @@
 //! (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: the order of steps up to the attachment, and a bound by the host's clock alone
-//! for a loader that hangs. Results never have the host's times.
+//! for a loader that hangs. Results never have the host's times. Free: words of refusals, and how a
+//! step is done.
+//!
+//! Tests by part: schedulers.rs::`a_result_says_which_scheduler_it_was` (`load`, `known`),
+//! `runs_are_the_same_twice_and_interpreted` (`Attached::copy`: two runs of one load),
+//! interception.rs::`doctor_says_which_way_calls_take` (`probe_interception`).
+//!
+//! Callers: crates/foreign/src/scheduler.rs (`load`, `copy`), crates/cli/src/commands/doctor.rs
+//! (`probe_interception`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/schedulers.rs::what_a_loader_must_not_do_is_named

@@ -2,7 +2,13 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: nothing that differs between hosts is told; a path that is not answered is
-//! refused or harmless.
+//! refused or harmless. Free: further paths, with an answer or a refusal each.
+//!
+//! Tests by part: `a_loader_sees_the_modelled_machine` (`path_call`, `uname`),
+//! schedulers.rs::`what_a_loader_must_not_do_is_named` (`of_host`, `opens`: /proc/loadavg),
+//! schedulers.rs::`a_loader_runs_in_virtual_time` (`path_call` for /proc/stat, "busy 1").
+//!
+//! Callers: load/serve.rs, for calls that have no answer of their own there.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_sees_the_modelled_machine
 

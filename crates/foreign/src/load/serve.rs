@@ -1,7 +1,15 @@
 //! Answers calls of the loader that do not wait (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: a call of `trapped.rs` has its answer here or in `waits.rs`; errno are the
-//! kernel's.
+//! kernel's. Free: how calls are divided; a further one with its errno.
+//!
+//! Tests by part: `a_loader_runs_in_virtual_time` (`answer`, `begins`: the clock is virtual),
+//! schedulers.rs::`what_is_not_offered_is_refused_by_name` (bpf(2)),
+//! interception.rs::`a_loader_may_close_all_descriptors` (`object`: descriptors that stand for
+//! ours). `no_signal_timer` and `perf_event` have no test of their own.
+//!
+//! Callers: load/waits.rs (`answer`, for calls that do not wait); load/bpf.rs, load/program.rs
+//! (`object`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/schedulers.rs::what_a_loader_must_not_do_is_named

@@ -2,7 +2,16 @@
 //! (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: times are virtual ns; results and errno are those of the calls. A wait that has
-//! no virtual time is refused by name.
+//! no virtual time is refused by name. Free: how waits are kept; further calls that wait.
+//!
+//! Tests by part: `a_loader_runs_in_virtual_time` (`sleep`, `poll`, `polled`, `epoll`,
+//! `until_ready`, `incoming`, `can_wait`, `ready`, `after`, `milliseconds`, `clones`),
+//! schedulers.rs::`what_a_loader_must_not_do_is_named` (`clones`, `forks`: a process while the
+//! simulation runs), `a_loader_that_hangs_leaves_nothing_behind` (`reply_to_other`). `signals`,
+//! `selected` and `patience_ns` have no test of their own.
+//!
+//! Callers: load/threads.rs (`reply`, `reply_to_other`, `ready`, `Waiting::answer`). A new kind of
+//! wait is a row of `turn` and needs its call in guard/trapped.rs.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/interception.rs::virtual_time_does_not_depend_on_the_way
@@ -155,7 +164,7 @@ impl Session<'_> {
         }
     }
 
-    /// The same for a process that the loader has started: it waits in the host's time.
+    /// Answers a wait of a process that the loader has started: it waits in the host's time.
     pub(super) fn reply_to_other(&mut self, call: &Call) -> Answer {
         match turn(call.number) {
             Turn::Keeps => self.answer(call),

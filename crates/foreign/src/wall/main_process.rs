@@ -2,7 +2,17 @@
 //! (docs/guide/schedulers.md, "How it ends"). It runs no foreign code, and no thread before the
 //! others are made.
 //!
-//! What must stay: exit codes and signals are the worker's own, as if there were one process.
+//! What must stay: exit codes and signals are the worker's own, as if there were one process. Free:
+//! how processes are waited for.
+//!
+//! Tests by part: `memory_is_bounded` (`attend`, `resident_bytes`), `processor_time_is_bounded`
+//! (`outcome`, `ended`), wall.rs::`a_broken_run_is_an_outcome` (`outcome`),
+//! wall.rs::`nothing_of_a_loader_outlives_the_run` (`run`, `fork`, `end_with`, `end_by`),
+//! wall.rs::`results_and_traces_are_written_through_the_wall` (`Files::serve`),
+//! crates/cli/tests/all/schedulers.rs::`policies_and_schedulers_are_compared` (`most_guards`:
+//! several runs at a time). `now` reads the clock for limits only.
+//!
+//! Callers: crates/cli/src/wall.rs (`run`; it implements `Files`).
 //!
 //! Tests: below, crates/cli/tests/all/wall.rs
 

@@ -1,8 +1,19 @@
-//! One thread of a job: carries its script out. The steps are `job.rs`' types, which the lab
-//! writes.
+//! One thread of a job: carries its script out. The steps are `job.rs`' types, which the lab writes
+//! (docs/guide/lab.md).
 //!
 //! What must stay: a job is booked when it ends; what the window counts goes into the report that
-//! crates/lab and fidelity read.
+//! crates/lab and fidelity read. Free: how a step is written.
+//!
+//! Tests by part (load/tests.rs): `a_periodic_task_has_a_job_in_every_period` (`script`, `step`,
+//! `timer`, `end_job`, `finish`, `woke`), `an_overloaded_timer_is_late_and_works_its_backlog_off`
+//! (`end_job`: late jobs), `tasks_hand_over_by_events` (`step`),
+//! `forked_tasks_run_and_a_task_ends_with_its_loops` (`fork`, `start`, `body`, `more`),
+//! `phases_bind_a_task_to_their_cpus` (`enter`), `a_cpu_that_is_not_there_is_the_machines_fault`
+//! (`set_up`), `a_delayed_task_begins_later` (`sleep_until`),
+//! programs.rs::`load_runs_a_job_file_and_reports_each_task` (`busy_until`, `stopped`, `whole_ns`).
+//! `fail` has no test of its own.
+//!
+//! Callers: load/mod.rs (`start`).
 //!
 //! Tests: crates/guest/src/load/tests.rs,
 //! crates/guest/tests/programs.rs::load_runs_a_job_file_and_reports_each_task
@@ -281,7 +292,7 @@ fn more(loops: Loops, done: u64) -> bool {
     }
 }
 
-/// From 2^-20 ns.
+/// Gives whole ns of a count of 2^-20 ns.
 fn whole_ns(scaled: u128) -> u64 {
     u64::try_from(scaled >> RATE_BITS).unwrap_or(u64::MAX)
 }

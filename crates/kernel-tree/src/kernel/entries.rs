@@ -2,7 +2,16 @@
 //! (`crates/kernel-abi/src/abi.rs`). See docs/guide/kernel.md, "In a run".
 //!
 //! What must stay: one method per function of wakeplace.h; a method without a comment is the call
-//! of that name. Answers below 0 are errno values. Safety: nothing is called after `close`.
+//! of that name. Answers below 0 are errno values. Safety: nothing is called after `close`. Free:
+//! words of refusals.
+//!
+//! Tests by part: `a_kernel_is_booted_entered_and_left` (`open`, `release`, `hz`, `view`, `boot`,
+//! `interrupt`, `device`, `go_on`, `cpu_state`, `task_cpu`, `is_awake`, `task_state`,
+//! `kthread_name`, `get`, `text`), `calls_are_what_the_header_says` (`call`, `spawn`, `control`),
+//! `each_kernel_has_its_own_state` (`close`), `what_cannot_be_booted_is_refused` (`open`,
+//! `max_cpus`, `said`), `addresses_have_names` (`faults`).
+//!
+//! Callers: kernel/mod.rs.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
@@ -114,7 +123,7 @@ impl Entries {
         text(unsafe { (self.release)() }).unwrap_or_default()
     }
 
-    /// Ticks per second.
+    /// Gives the tree's ticks per second.
     pub(super) fn hz(&self) -> u32 {
         // SAFETY: no argument.
         unsafe { (self.hz)() }

@@ -2,9 +2,20 @@
 //! (docs/guide/kernel.md, "In a run"). One thread enters a kernel; what it does depends on what it
 //! was told alone.
 //!
-//! What must stay: one entry at a time; errors of entries are `Refused`. Tests by part:
-//! `a_kernel_is_booted_entered_and_left`, `each_kernel_has_its_own_state`,
-//! `what_cannot_be_booted_is_refused`, `calls_are_what_the_header_says`.
+//! What must stay: one entry at a time; errors of entries are `Refused`. Free: how answers are kept
+//! between entries.
+//!
+//! Tests by part: `a_kernel_is_booted_entered_and_left` (`boot`, `into_host`, `set_now`, `release`,
+//! `hz`, `cpus`, `take_changed`, `events`, `interrupt`, `device`, `go_on`, `cpu_state`, `task_cpu`,
+//! `is_awake`, `task_state`, `kthread_name`, `get`, `is_dead`, `view`, `edit`, `answer`),
+//! `calls_are_what_the_header_says` (`call`, `spawn`, `control`, `check_mask`),
+//! `each_kernel_has_its_own_state` (`drop`), `what_cannot_be_booted_is_refused` (`boot`, `object`),
+//! `addresses_have_names` (`fault_entries`),
+//! kernel_runs.rs::`a_decision_is_explained_by_the_trees_own_figures` (`set_detail`),
+//! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`set_signals`),
+//! real_tree.rs::`a_kernel_of_the_archive_boots` (`warnings`).
+//!
+//! Callers: crates/kernel-run/src/entered.rs and runs.rs.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/cli/tests/all/kernel_runs.rs
 
@@ -144,13 +155,13 @@ impl<H: Host> Kernel<H> {
         &self.path
     }
 
-    /// As the tree calls itself: `7.3.4`.
+    /// Gives the tree's name for itself: `7.3.4`.
     #[must_use]
     pub fn release(&self) -> String {
         self.entries.release()
     }
 
-    /// Ticks per second.
+    /// Gives the tree's ticks per second.
     #[must_use]
     pub fn hz(&self) -> u32 {
         self.entries.hz()
@@ -183,7 +194,7 @@ impl<H: Host> Kernel<H> {
         self.edit(|view| view.signals = signals.into());
     }
 
-    /// The run is over.
+    /// Says whether the kernel has ended the run.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.view().dead != 0

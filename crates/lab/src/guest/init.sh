@@ -2,6 +2,8 @@
 # The first process of a guest: mounts what programs expect, then becomes what /lab/job names: the
 # lab's own work, or systemd, which has that work as a service.
 # Programs from packages are there already; those stay.
+# What must stay: "lab: the kernel lacks CONFIG_NAME", which console.rs reads. Nothing tries this
+# file but guests that boot (crates/lab/tests/boot.rs).
 /bin/busybox --install -s /bin 2>/dev/null
 export PATH=/bin:/sbin HOME=/root
 # The host reads this of the console.

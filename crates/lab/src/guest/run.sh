@@ -1,6 +1,9 @@
 #!/bin/busybox sh
 # One job of the lab, inside the guest. /lab/job sets the variables LAB_*; facts about the run go to
 # /out/facts, one KEY=VALUE a line; the host judges them.
+# What must stay: keys and words of facts (outcome.rs and run.rs read them) and names of files in
+# /out (run.rs, `collect`). Nothing tries this file but guests that boot (crates/lab/tests/boot.rs);
+# outcome.rs tries the judgement with facts as they are written here.
 . /lab/job
 out=/out
 ext=/sys/kernel/sched_ext

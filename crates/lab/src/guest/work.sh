@@ -1,6 +1,8 @@
 #!/bin/busybox sh
 # Runs the job, sends back /out as a tar archive over the virtio serial port named `out`, and
-# switches the machine off.
+# switches the machine off. What must stay: the port's name, the archive's form (guest.rs,
+# `unpack`), and that modules come in the order of their names (modules.rs). Nothing tries this file
+# but guests that boot (crates/lab/tests/boot.rs).
 cd /root
 # Each comes after those that it needs; after a soft reboot all are there already.
 for module in /lab/modules/*.ko; do

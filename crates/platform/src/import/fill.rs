@@ -6,15 +6,17 @@
 //!
 //! What must stay: whatever is filled in has its origin "assumed" or "derived" and a line for the
 //! user; the order of the steps in `fill`, as later ones read what earlier ones made; the result
-//! passes the rules of `read`. Tests by part: `grids_have_both_limits_and_fit` (`grid`),
-//! `idle_power_is_that_of_the_boards_made_by_hand` (`idle_power`),
-//! architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
+//! passes the rules of `read`. Free: what leaves the files of imports as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `grids_have_both_limits_and_fit` (`grid`), `idle_power_is_that_of_the_boards_made_by_hand`
+//! (`idle_power`), architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
 //! architectures.rs::`what_is_not_modelled_is_said` (`arch`),
 //! `big_cpus_that_are_offline_leave_a_smaller_scale` (`capacities`), `two_sockets_with_threads`
 //! (`one_clock_per_core`, `latency`, `power`), `a_virtual_machine_of_one_cpu` (`clocks`),
 //! `clusters_of_an_energy_model_of_lisa` (`cluster_power`). No test of its own: `thin`,
 //! `split_by_capacity`, `deeper_only`, `whole_clusters` (round_trip.rs::`every_platform_comes_back`
-//! fails where one of them changes a machine that needs it not).
+//! fails where one of them changes a machine that needs it not). `kinds` by `servers_of_arm`;
+//! `without_clusters` by `clusters_of_an_energy_model_of_lisa`, too.
 //!
 //! Tests: below, crates/platform/tests/all/import
 
@@ -89,7 +91,7 @@ fn kinds(found: &mut Found) {
     }
 }
 
-/// The largest becomes 1024.
+/// Scales the capacities, so that the largest becomes 1024.
 fn capacities(found: &mut Found, said: &mut Vec<String>) {
     let most = found.cpus.iter().map(|cpu| cpu.capacity).max();
     let most = most.unwrap_or(1).max(1);
@@ -209,7 +211,7 @@ fn latency(arch: Arch) -> (u64, Origin) {
     }
 }
 
-/// A clock has CPUs of one capacity.
+/// Splits clocks so that each has CPUs of one capacity.
 fn split_by_capacity(found: &mut Found, said: &mut Vec<String>) {
     let mut split = Vec::new();
     for clock in found.clocks.drain(..) {
@@ -279,7 +281,8 @@ fn one_clock_per_core(found: &mut Found) {
     found.clocks = merged;
 }
 
-/// No more points than a file may have: the first and the last, and evenly between.
+/// Thins a clock's points to as many as a file may have: the first and the last, and evenly
+/// between.
 fn thin(clock: &mut Clock, said: &mut Vec<String>) {
     let count = clock.points.len();
     if count <= MAX_POINTS {
@@ -347,7 +350,7 @@ fn power(found: &mut Found, said: &mut Vec<String>) {
     found.idle.iter_mut().for_each(|state| state.power = None);
 }
 
-/// The powers of a clock's cluster are dropped, as they cannot be used.
+/// Drops the powers of a clock's cluster, as they cannot be used.
 fn without_clusters(clock: &mut Clock) {
     clock.cluster_from = None;
     for point in &mut clock.points {
@@ -355,7 +358,7 @@ fn without_clusters(clock: &mut Clock) {
     }
 }
 
-/// A cluster with powers of its own has one clock.
+/// Drops the powers of clusters that have several clocks: one with powers of its own has one clock.
 fn cluster_power(found: &mut Found, said: &mut Vec<String>) {
     let clusters = super::found::groups(&found.clusters());
     for clock in found.clocks.iter_mut().filter(|c| c.cluster_from.is_some()) {
@@ -426,7 +429,7 @@ fn idle(found: &mut Found, said: &mut Vec<String>) {
     deeper_only(found, said);
 }
 
-/// A state of clusters has whole ones, else it is one of CPUs.
+/// Makes a state of clusters one of CPUs, if it does not have whole clusters.
 fn whole_clusters(found: &mut Found, said: &mut Vec<String>) {
     let clusters = super::found::groups(&found.clusters());
     for state in found.idle.iter_mut().filter(|state| state.cluster) {

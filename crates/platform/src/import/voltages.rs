@@ -13,10 +13,12 @@
 //! Called for the option `--voltages`. Clocks become kHz, voltages mV.
 //!
 //! What must stay: the language of the list, as people have such files; a list that cannot be right
-//! is refused with its line; whole mV, as drivers/opp/of.c counts. Tests by part:
-//! `coefficients_and_voltages_make_power` (`read`, `lay_over`, `of_point`, units of `header`),
-//! `lists_that_cannot_be_right` (`header`, `row`, `rising`, `check_cpus`, `missing`),
-//! `clocks_without_a_coefficient` (`has`).
+//! is refused with its line; whole mV, as drivers/opp/of.c counts. Free: what leaves the files of
+//! imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `coefficients_and_voltages_make_power` (`read`, `lay_over`,
+//! `of_point`, units of `header`), `lists_that_cannot_be_right` (`header`, `row`, `rising`,
+//! `check_cpus`, `missing`), `clocks_without_a_coefficient` (`has`), the first also `origin` and
+//! `rows`; `wrong` is the second's.
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs
 
@@ -80,7 +82,7 @@ impl Voltages {
         })
     }
 
-    /// As the origin of figures.
+    /// The list as the origin of figures.
     pub(super) fn origin(&self) -> String {
         format!("list of voltages {}", self.name)
     }
@@ -90,7 +92,7 @@ impl Voltages {
         ImportError::wrong(&self.file, problem, expected)
     }
 
-    /// No line is of a CPU that is not there.
+    /// Checks that no line is of a CPU that is not there.
     pub(super) fn check_cpus(&self, count: usize) -> Result<(), ImportError> {
         match self.rows.iter().find(|row| usize::from(row.cpu) >= count) {
             None => Ok(()),
@@ -177,7 +179,7 @@ fn of_point<'a>(rows: &'a [Row], point: &Point) -> Option<&'a Row> {
     exact.or_else(|| rows.iter().find(|row| row.khz / 1000 == point.khz / 1000))
 }
 
-/// A higher frequency needs as high a voltage.
+/// Checks that a higher frequency has as high a voltage.
 fn rising(file: &str, before: Row, row: Row) -> Result<(), ImportError> {
     let at = format!("{file}:{}", row.line);
     if row.khz <= before.khz {

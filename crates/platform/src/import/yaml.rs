@@ -6,12 +6,15 @@
 //!
 //! What must stay: depth and copies are bounded (`MAX_DEPTH`, `MAX_COPIED_BYTES`), as a file may
 //! come from anybody; a back reference is nothing, as LISA's objects point at their parents; places
-//! count from 1. Tests by part: `the_forms_of_plat_info` (`read`, `scalar`),
-//! `anchors_aliases_and_merged_maps` (`alias`, `merge`),
-//! `what_is_no_yaml_is_refused_with_its_place` (`wrong`), `levels_are_limited_through_aliases_too`
-//! (`begin`, `add`), `copies_are_limited` (`copy`), `damaged_documents` (every byte),
-//! mod.rs::`parts_of_a_plat_info_that_are_pickled` (`is_written_out`),
-//! mod.rs::`capacities_of_an_energy_model_may_be_fractions` (`whole`).
+//! count from 1. Free: what leaves the files of imports as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `the_forms_of_plat_info` (`read`, `scalar`), `anchors_aliases_and_merged_maps` (`alias`,
+//! `merge`), `what_is_no_yaml_is_refused_with_its_place` (`wrong`),
+//! `levels_are_limited_through_aliases_too` (`begin`, `add`), `copies_are_limited` (`copy`),
+//! `damaged_documents` (every byte), mod.rs::`parts_of_a_plat_info_that_are_pickled`
+//! (`is_written_out`), mod.rs::`capacities_of_an_energy_model_may_be_fractions` (`whole`),
+//! `the_forms_of_plat_info` (`get`, `text`, `number`, `list`, `take`, `end`),
+//! `levels_are_limited_through_aliases_too` (`too_deep`).
 //!
 //! Tests: crates/platform/src/import/yaml/tests.rs, crates/platform/tests/all/import/mod.rs,
 //! crates/platform/tests/all/import/hostile.rs
@@ -115,7 +118,8 @@ pub(super) fn read(text: &str) -> Result<Yaml, YamlError> {
     Ok(tree.root.unwrap_or(Yaml::Nothing))
 }
 
-/// What is found at the end of a file is said of its last line, not of one that is not there.
+/// An error with its place. What is found at the end of a file is said of its last line, not of one
+/// that is not there.
 fn wrong(text: &str, at: Marker, problem: &str) -> YamlError {
     let last = text.lines().count().max(1);
     let (line, column) = match at.line() > last {
@@ -213,7 +217,7 @@ impl Builder {
         copy(node, &mut self.copied_bytes)
     }
 
-    /// A list or map begins; too many in each other are refused.
+    /// Begins a list or map; too many in each other are refused.
     fn begin(&mut self, anchor: usize, kind: Kind) -> Result<(), String> {
         if self.open.len() >= MAX_DEPTH {
             return Err(too_deep());
@@ -227,7 +231,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The innermost list or map ends, and becomes a value of the one around it.
+    /// Ends the innermost list or map and makes it a value of the one around it.
     fn end(&mut self) -> Result<(), String> {
         let Some(open) = self.open.pop() else {
             return Ok(());
@@ -295,7 +299,7 @@ impl Builder {
     }
 }
 
-/// A copy, which counts.
+/// A copy of a value; its bytes count towards the limit of all copies.
 fn copy(node: &Node, copied_bytes: &mut usize) -> Result<Node, String> {
     *copied_bytes = copied_bytes.saturating_add(node.bytes);
     if *copied_bytes > MAX_COPIED_BYTES {

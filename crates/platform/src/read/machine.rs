@@ -4,9 +4,11 @@
 //!
 //! What must stay: CPU numbers are the kernel's, dense from 0; clusters stand in the order of the
 //! file, cores count from 0 by their lowest CPU; the biggest CPU has 1024, which the policy core
-//! counts on. Tests by part: `cpus_and_clusters` (`read`, `place`, `dense`), `names`
-//! (`cluster_name`), `capacity` (`check_scale`), `speeds` (`check_speeds`), `threads_of_cores`
-//! (`first_threads`), `topology` (`read_list`: a mistake within a list has its column; `divide`).
+//! counts on. Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may
+//! touch"), and words of messages that no test quotes. Tests by part: `cpus_and_clusters` (`read`,
+//! `place`, `dense`), `names` (`cluster_name`), `capacity` (`check_scale`), `speeds`
+//! (`check_speeds`), `threads_of_cores` (`first_threads`), `topology` (`read_list`: a mistake
+//! within a list has its column; `divide`), `cpus_and_clusters` and the others (`list`, `all`).
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 
@@ -108,7 +110,7 @@ impl<'a> Machine<'a> {
         (0..).take(self.cpus.len()).map(CpuId).collect()
     }
 
-    /// The biggest capacity is 1024.
+    /// Checks that the biggest capacity is 1024.
     fn check_scale(&self, raw: &Spanned<Vec<Spanned<RawCluster>>>) -> Result<(), Flaw> {
         let rows = raw
             .get_ref()
@@ -131,7 +133,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// All CPUs have a speed, by one source, or none has.
+/// Checks that all CPUs have a speed, by one source, or none has.
 fn check_speeds(
     raw: &Spanned<Vec<Spanned<RawCluster>>>,
     table: Option<&Spanned<RawSource>>,

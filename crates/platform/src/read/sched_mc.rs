@@ -3,8 +3,10 @@
 //! Called by `read/mod.rs`. The core reads the entries (policy/src/packing).
 //!
 //! What must stay: entries begin at 0 kHz, `step_khz` wide each, and never rise
-//! (docs/rules/sched-mc.md#mc-authors-list); at most `WP_MC_STEPS`. Tests by part:
-//! `tasks_of_a_core_while_power_is_saved` (`read`, `core_kind`, `tasks`).
+//! (docs/rules/sched-mc.md#mc-authors-list); at most `WP_MC_STEPS`. Free: what leaves each file's
+//! machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `tasks_of_a_core_while_power_is_saved` (`read`, `core_kind`,
+//! `tasks`).
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 
@@ -45,7 +47,7 @@ pub(super) fn read(
     }))
 }
 
-/// Some core is of that kind.
+/// Checks that some core is of that kind.
 fn core_kind(table: &RawSchedMc, machine: &Machine<'_>) -> Result<String, Flaw> {
     let kind = table.core_kind.get_ref();
     let kinds = || machine.cpus.iter().map(|cpu| cpu.kind.as_str());
@@ -58,7 +60,8 @@ fn core_kind(table: &RawSchedMc, machine: &Machine<'_>) -> Result<String, Flaw> 
     Err(Flaw::new(at(&table.core_kind), problem, expected))
 }
 
-/// A faster core never holds more: 1024 times an entry is a cpu power.
+/// Reads how many tasks a core holds. A faster core never holds more: 1024 times an entry is a cpu
+/// power.
 fn tasks(table: &RawSchedMc) -> Result<Vec<u32>, Flaw> {
     let list = table.tasks.get_ref();
     if list.is_empty() || list.len() > MAX_STEPS {

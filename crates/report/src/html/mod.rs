@@ -11,7 +11,9 @@
 //! `what_a_result_says_is_no_markup` (`drawn`),
 //! crates/wasm/src/answer/tests.rs::`a_decision_is_explained` (`decision`),
 //! cli/tests/all/report.rs::`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes` (a run and its
-//! JSON).
+//! JSON), all also `blocks` and `fragment`.
+//!
+//! Callers: drawings.rs (`views`).
 //!
 //! Tests: crates/report/src/html/tests.rs::the_same_result_gives_the_same_bytes,
 //! crates/report/src/html/tests.rs::nothing_is_loaded,
@@ -34,6 +36,7 @@ mod page;
 pub(crate) mod read;
 mod repeat;
 mod residency;
+mod review;
 mod rows;
 mod sensitivity;
 mod study;
@@ -72,7 +75,7 @@ pub struct Fragment {
 fn views(sources: &[Source<'_>]) -> Result<(Vec<ResultView>, Option<Table>), HtmlError> {
     let mut all = Vec::new();
     for source in sources {
-        all.extend(read::read(*source)?);
+        all.extend(shown(read::read(*source)?));
     }
     let names = overview::names(&all);
     let view = |(at, (parsed, name)): (usize, (&Parsed, &String))| {
@@ -81,16 +84,39 @@ fn views(sources: &[Source<'_>]) -> Result<(Vec<ResultView>, Option<Table>), Htm
             Parsed::Comparison(result) => compared::view(&id, result, (name, names.differ)),
             Parsed::Study(result) => study::view(&id, result, name),
             Parsed::Sweep(result) => sweep::view(&id, result, name),
+            Parsed::Review(result) => review::view(&id, result, name),
         }
     };
     let views = all.iter().zip(&names.all).enumerate().map(view).collect();
     Ok((views, overview::table(&all, &names.all)))
 }
 
+/// Of a review's comparisons those of its largest changes: a page of all of them is too much for a
+/// phone.
+fn shown(parsed: Vec<Parsed>) -> Vec<Parsed> {
+    let Some(Parsed::Review(review)) = parsed.first() else {
+        return parsed;
+    };
+    let large = |platform: &str, load: &str| {
+        let mut partings = review.partings.iter();
+        partings.any(|one| one.platform == platform && one.load == load)
+    };
+    let of_load = |(one, load): (&Parsed, &String)| match one {
+        Parsed::Comparison(result) => large(&result.runs[0].platform, load),
+        Parsed::Study(_) | Parsed::Review(_) | Parsed::Sweep(_) => true,
+    };
+    let keep: Vec<bool> = parsed[1..].iter().zip(&review.loads).map(of_load).collect();
+    let mut keep = std::iter::once(true).chain(keep);
+    let kept = parsed.into_iter();
+    kept.filter(|_| keep.next().unwrap_or(true)).collect()
+}
+
 /// The title in the browser: the only result's own, or how many there are.
 fn title(results: &[ResultView]) -> String {
     match results {
         [one] => one.title.clone(),
+        // Its comparisons follow.
+        [first, ..] if first.kind == review::KIND => first.title.clone(),
         several => format!("{} results", several.len()),
     }
 }

@@ -5,7 +5,10 @@
 //! by what tells it apart, and by its number where names are the same; one comparison alone has no
 //! such table. Words and looks may change. Tests by part:
 //! `several_workloads_are_told_apart_at_a_glance` (`names`, `table`),
-//! `several_results_have_a_heading_each` (results of one name).
+//! `several_results_have_a_heading_each` (results of one name), the first also `comparison`,
+//! `workload`, `platform` and `policies`.
+//!
+//! Callers: mod.rs (`names`, `table`).
 //!
 //! Tests: crates/report/src/html/tests.rs
 
@@ -45,6 +48,7 @@ pub(super) fn names(all: &[Parsed]) -> Names {
         }
         Parsed::Study(result) => result.study.clone(),
         Parsed::Sweep(_) => "sweep".to_owned(),
+        Parsed::Review(_) => "Review".to_owned(),
     };
     let names: Vec<String> = all.iter().map(name).collect();
     let numbered = |(at, name): (usize, &String)| {
@@ -64,7 +68,7 @@ pub(super) fn names(all: &[Parsed]) -> Names {
 fn comparison(parsed: &Parsed) -> Option<&Comparison> {
     match parsed {
         Parsed::Comparison(result) => Some(result),
-        Parsed::Study(_) | Parsed::Sweep(_) => None,
+        Parsed::Study(_) | Parsed::Review(_) | Parsed::Sweep(_) => None,
     }
 }
 
@@ -120,5 +124,7 @@ pub(super) fn table(all: &[Parsed], names: &[String]) -> Option<Table> {
             ]);
         }
     }
-    (compared.len() > 1 && !table.rows.is_empty()).then_some(table)
+    // A review has tables of its own.
+    let reviewed = matches!(all.first(), Some(Parsed::Review(_)));
+    (compared.len() > 1 && !reviewed && !table.rows.is_empty()).then_some(table)
 }

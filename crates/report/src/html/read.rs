@@ -7,7 +7,10 @@
 //! `published` read by it. Words of refusals may change. Tests by part:
 //! `no_result_is_refused_in_a_sentence` (`read`, `parse`, `compared`, `check`, `short`),
 //! `results_of_version_1_are_read` (old results),
-//! published.rs::`a_study_counts_once_and_as_its_own` (`twice`). `no_study` has no test of its own.
+//! published.rs::`a_study_counts_once_and_as_its_own` (`twice`), the first also `fmt` and
+//! `refused`. `no_study` has no test of its own.
+//!
+//! Callers: published.rs (`no_study`, `twice`).
 //!
 //! Tests: crates/report/src/html/tests.rs,
 //! crates/report/src/published.rs::a_study_counts_once_and_as_its_own
@@ -16,7 +19,9 @@ use super::sweep::Sweep;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
-use wakeplace_outcome::{Comparison, Comparisons, RESULT_SCHEMA_VERSION, Studies, Study, Timeline};
+use wakeplace_outcome::{
+    Comparison, Comparisons, RESULT_SCHEMA_VERSION, Review, Studies, Study, Timeline,
+};
 use wakeplace_study::PlatformError;
 
 /// A result to be shown.
@@ -46,12 +51,14 @@ pub(crate) enum Parsed {
     Comparison(Box<Comparison>),
     Study(Box<Study>),
     Sweep(Box<Sweep>),
+    /// Its comparisons follow.
+    Review(Box<Review>),
 }
 
 /// Most CPUs of a timeline; the simulator takes 1024.
 const MAX_CPUS: u32 = 4096;
 
-const EXPECTED: &str = "expected the JSON of `compare`, `sim`, `study run` or `sweep`";
+const EXPECTED: &str = "expected the JSON of `compare`, `sim`, `review`, `study run` or `sweep`";
 
 /// Keys that only results of other commands have, and whose they are.
 const OTHERS: [(&str, &str); 4] = [
@@ -109,6 +116,14 @@ pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
             );
             return Err(refuse(&what));
         }
+    }
+    if object.contains_key("partings") {
+        let mut review: Review = parse(source)?;
+        let comparisons = std::mem::take(&mut review.comparisons).into_iter();
+        let review = std::iter::once(Ok(Parsed::Review(Box::new(review))));
+        return review
+            .chain(comparisons.map(|found| compared(found, refuse)))
+            .collect();
     }
     if object.contains_key("comparisons") {
         let several: Comparisons = parse(source)?;

@@ -1,8 +1,15 @@
 //! A CPU needs a task (`balance_one`, `pick_task_scx`; docs/rules/sched-ext.md#dispatch).
 //!
 //! What must stay: the kernel's order: local queue, then global, then `dispatch`, bounded by its
-//! own limit of loops. Tests by part: rules.rs::`a_lone_task_is_kept`,
-//! `cpus_take_from_the_shared_queue`, life.rs::`a_cpu_is_released_after_a_sleep_too` (`acquire`).
+//! own limit of loops. Free: how a look at the queues is written.
+//!
+//! Tests by part: rules.rs::`a_lone_task_is_kept` (`balance`, `look`, `goes_on`),
+//! `cpus_take_from_the_shared_queue` (`dispatch_loop`, `has_local`),
+//! life.rs::`a_cpu_is_released_after_a_sleep_too` (`acquire`),
+//! crates/sched-ext/tests/all/again.rs::`the_chosen_task_runs` (`pick_task`). `has_next` has no
+//! test of its own.
+//!
+//! Callers: engine's kernel/model/home/sched_ext.rs.
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs, crates/sched-ext/tests/all/life.rs
 

@@ -1,12 +1,20 @@
 //! Idle CPUs as kernel/sched/ext_idle.c tracks them, and the kernel's choice among them
 //! (docs/rules/sched-ext.md#idle). The order of the search is the kernel's.
 //!
-//! Tests by part: `whole_cores_come_first_and_near_ones_before_far_ones` (order),
-//! `caches_count_from_6_13_on` (kernels), `a_waker_that_sleeps_soon_is_near` (sync),
-//! `claims_and_masks`, `own_tracking_turns_it_off`.
-//!
 //! What must stay: whichever CPU the kernel takes among equals (the first, round from a start),
-//! since schedulers see it.
+//! since schedulers see it. Free: how a mask is walked.
+//!
+//! Tests by part: `whole_cores_come_first_and_near_ones_before_far_ones` (`search`, `search_near`,
+//! `part`, `smtmask`, `cpumask`), `caches_count_from_6_13_on` (`update_topology`, `llc_weight`,
+//! `weight`), `a_waker_that_sleeps_soon_is_near` (`share_cache`), `claims_and_masks`
+//! (`test_and_clear`, `pick`, `pick_in`, `any`, `next_and_wrap`, `word`, `count`, `set`),
+//! `own_tracking_turns_it_off` (`of_node`), engine's
+//! sched_ext/rules.rs::`a_waking_task_finds_an_idle_cpu` (`update`, `new`, `reset`, `groups`).
+//! Several nodes (`by_distance`, `numa_weight`, `same_node`, `has_idle`, `is_per_node`, `at`) have
+//! no test of their own.
+//!
+//! Callers: class/kfuncs.rs (picks and masks), class/queue.rs (`search`, `update`), class/life.rs
+//! (`update_topology`, when a CPU leaves or comes back).
 //!
 //! Tests: crates/sched-ext/tests/all/idle.rs
 
@@ -28,7 +36,7 @@ fn word(mask: &[u64], at: usize) -> u64 {
     mask.get(at).copied().unwrap_or(0)
 }
 
-/// CPUs in a mask.
+/// Counts the CPUs in a mask.
 fn count(mask: &[u64]) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }

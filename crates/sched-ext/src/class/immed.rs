@@ -1,10 +1,19 @@
 //! Tasks that run at once or are enqueued again: `SCX_ENQ_IMMED`
 //! (docs/rules/sched-ext.md#immed).
 //!
-//! Tests by part: `what_cannot_run_at_once_is_enqueued_again`, `two_tasks_do_not_stay`,
-//! `a_higher_class_sends_them_back`, `older_kernels_let_them_wait`,
-//! `a_scheduler_that_insists_ends`, `other_queues_do_not_take_it`. What must stay: each task is
-//! enqueued again once per look.
+//! What must stay: each task is enqueued again once per look; `nr_immed` counts the tasks of a
+//! local queue that have the flag, up in `joined_local` and down in `left_local`. Free: how a look
+//! is kept.
+//!
+//! Tests by part: `what_cannot_run_at_once_is_enqueued_again` (`joined_local`, `is_open`,
+//! `take_immed`, `reenqueue_immed`, `enqueue_again`), `two_tasks_do_not_stay` (`is_open`),
+//! `a_scheduler_can_mean_it_always`, `other_queues_do_not_take_it`, `older_kernels_let_them_wait`
+//! (`vet_enq_flags`), `a_higher_class_sends_them_back` (`set_others`),
+//! `a_scheduler_that_insists_ends` (`repeats`), `who_displaces_runs_at_once` (`left_local`,
+//! `reenqueue_immed_after_balance`).
+//!
+//! Callers: class/insert.rs (`vet_enq_flags`, `joined_local`, `left_local`), class/balance.rs,
+//! engine's kernel/model (`set_others`).
 //!
 //! Tests: crates/sched-ext/tests/all/immed.rs
 
@@ -62,7 +71,7 @@ impl Scx {
         }
     }
 
-    /// ... and has left it (`dsq_dec_nr`).
+    /// Notes that a task has left its local queue (`dsq_dec_nr`).
     pub(super) fn left_local(&mut self, task: TaskId, cpu: u32) {
         let immed = self.tasks[task.index()].facts.scx_flags & SCX_TASK_IMMED != 0;
         self.cpus[cpu as usize].nr_immed -= u32::from(immed);

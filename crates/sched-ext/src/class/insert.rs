@@ -2,12 +2,24 @@
 //! (docs/rules/sched-ext.md#insert). An order that the kernel refuses ends the scheduler here, with
 //! the kernel's words.
 //!
-//! What must stay: texts of errors are the kernel's (users compare them). engine's
-//! sched_ext/errors.rs tries each refusal: `queues_that_are_not_there`,
-//! `cpus_that_a_task_may_not_use_or_that_are_not_there`, `orders_that_do_not_mix`,
-//! `direct_dispatches_of_others_and_twice`, `the_buffer_of_dispatches_has_an_end`.
+//! What must stay: texts of errors are the kernel's (users compare them). Free: how an order is
+//! checked, in the kernel's order of checks.
 //!
-//! Tests: crates/cli/tests/all/schedulers.rs
+//! Tests by part: `queues_that_are_not_there` (`find_dsq`, `consume`),
+//! `cpus_that_a_task_may_not_use_or_that_are_not_there` (`can_run_on`, `find_dsq`),
+//! `orders_that_do_not_mix` (`put`, `insert`), `direct_dispatches_of_others_and_twice`
+//! (`mark_direct`, `direct_dispatch`, `commit`), `the_buffer_of_dispatches_has_an_end` (`commit`),
+//! errors.rs::`kfuncs_in_the_wrong_place` (`allowed`),
+//! crates/sched-ext/tests/all/immed.rs::`who_displaces_runs_at_once` (`after_local`), engine's
+//! sched_ext/rules.rs::`cpus_take_from_the_shared_queue` (`carry`, `move_to_local`,
+//! `wake_if_idle`), engine's sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (`flush`,
+//! `finish_dispatch`, `dispatch_to`, `unlink`, `move_between`, `global`, `global_of`).
+//! `leaves_custody` has no test of its own; `note_taken` serves record.rs.
+//!
+//! Callers: class/kfuncs.rs (orders of callbacks), class/queue.rs, class/balance.rs (`consume`,
+//! `flush`), class/immed.rs.
+//!
+//! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs, crates/cli/tests/all/schedulers.rs
 
 use super::dsq::DsqRef;
 use super::record::Step;

@@ -1,8 +1,9 @@
-//! The kernel that callbacks get: kfuncs by the names that they have without `scx_bpf_`
-//! (docs/rules/sched-ext.md#kfuncs). Each answers as the kernel's function does, errors included:
-//! programs rely on both.
-//!
-//! A method without a comment is `Kernel`'s (kernel.rs). Refusals: engine's sched_ext/errors.rs.
+//! The kernel that callbacks get: kfuncs without `scx_bpf_` (docs/rules/sched-ext.md#kfuncs).
+//! Called by crates/foreign/src/kfuncs for programs. What must stay: errno, results, texts, which
+//! callback may call what: the kernel's. Free: how a call is handed on. Tests by part: the head of
+//! crates/sched-ext/src/kernel.rs (a method without a comment is there);
+//! idle.rs::`claims_and_masks`: `near`, `pick`, `select`; again.rs::`the_chosen_task_runs`:
+//! `reenqueued`, `reenqueue_all`; refusals: engine's sched_ext/errors.rs; none: `idles`.
 //!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/idle.rs
 

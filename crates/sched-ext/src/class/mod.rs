@@ -6,7 +6,19 @@
 //! machine must do in turn is handed over as `Effect`s, in the order in which it was asked for.
 //!
 //! What must stay: effects and moves are in the order in which callbacks asked; the machine carries
-//! them out after the callback.
+//! them out after the callback. Free: how state is kept between callbacks.
+//!
+//! Tests by part: crates/engine/tests/behaviour/sched_ext/errors.rs::`what_a_program_says_itself`
+//! (`end`, `exit`: the first end counts),
+//! errors.rs::`cpus_that_a_task_may_not_use_or_that_are_not_there` (`valid_cpu`, `error`),
+//! kernel.rs::`what_is_left_behind_is_counted` (`take_effects`, `set_context`),
+//! crates/sched-ext/tests/all/again.rs::`the_tasks_run_queue_is_locked` (`set_context`, `context`),
+//! crates/sched-ext/tests/all/life.rs::`a_cpu_is_released_after_a_sleep_too` (`rq_curr`,
+//! `switch_to`), rules.rs::`cpus_take_from_the_shared_queue` (`take_moves`, `has_moves`,
+//! `has_effects`). `custody_is_owed` and `change_flags` (7.1 and later) have no test of their own.
+//!
+//! Callers: engine's kernel/model/home/sched_ext.rs (`new`), kernel/model/sched_ext; `kernel`,
+//! `info`, `task_mut` and `nr_cpus` are looks.
 //!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/engine/tests/behaviour/sched_ext/rules.rs
 

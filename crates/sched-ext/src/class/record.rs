@@ -1,6 +1,17 @@
-//! What callbacks did, step by step, for who wants to know.
+//! What callbacks did, step by step, for who wants to know: `explain`
+//! (docs/rules/sched-ext.md#tasks, docs/guide/schedulers.md).
 //!
-//! What must stay: steps in the order in which they happened. Recording changes no run.
+//! What must stay: steps in the order in which they happened. Recording changes no run. Free:
+//! further steps that are noted.
+//!
+//! Tests by part: explained.rs::`a_direct_dispatch`, `a_wait_in_a_queue` (`note`,
+//! `record_callback`, `record`, `take_steps`, `Step`),
+//! explained.rs::`the_number_is_one_of_its_task` (`task`),
+//! crates/cli/tests/all/schedulers.rs::`explain_says_what_callbacks_did` (what users read of it).
+//! `renumbered` and `has_steps` have no test of their own.
+//!
+//! Callers: class/ (`note`), engine's kernel/model/sched_ext/effects.rs (`take_steps`,
+//! `renumbered`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/explained.rs
 
@@ -151,7 +162,7 @@ impl super::ExtClass<'_> {
         std::mem::swap(&mut self.scx.record.steps, empty);
     }
 
-    /// Is there one?
+    /// Says whether a step was recorded.
     #[inline]
     #[must_use]
     pub fn has_steps(&self) -> bool {

@@ -1,6 +1,14 @@
 //! What the class keeps of a task (`struct sched_ext_entity`) (docs/rules/sched-ext.md#weights).
 //!
-//! What must stay: pids are `FIRST_PID` plus the task's number; programs see them.
+//! What must stay: pids are `FIRST_PID` plus the task's number; programs see them. Free: further
+//! fields.
+//!
+//! Tests by part: `weights_are_told_when_they_change` (`weight_to_cgroup`: 335 is 33),
+//! crates/sched-ext/tests/all/kernel.rs::`tasks_are_found_by_pid` (`new`, `may_use`),
+//! errors.rs::`direct_dispatches_of_others_and_twice` in crates/engine (`name`: `task[1000]`).
+//! `is_queued` is a look: any run uses it.
+//!
+//! Callers: class/life.rs (`new`), engine's kernel/model/home/sched_ext.rs (`weight_to_cgroup`).
 //!
 //! Tests: crates/sched-ext/tests/all/life.rs::weights_are_told_when_they_change,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs::virtual_time_shares_by_weight
@@ -83,7 +91,7 @@ pub fn weight_to_cgroup(weight: u32) -> u32 {
 }
 
 impl ExtTask {
-    /// As a fork makes it. `pid`: not zero.
+    /// Makes what the class keeps of a task, as a fork makes it. `pid`: not zero.
     pub(crate) fn new(new: &NewTask, pid: i32, tgid: i32, nr_cpus: u32, now_ns: u64) -> Self {
         let mut comm = [0; 16];
         let bytes = new.name.bytes().take(15);

@@ -1,8 +1,16 @@
 //! A runnable task that waits for too long ends its scheduler
 //! (docs/rules/sched-ext.md#watchdog).
 //!
-//! Tests by part: `a_forgotten_task_is_found`, `a_queue_that_nobody_serves_is_named`. What must
-//! stay: it looks at half the timeout's pace as the kernel does, in the order of waiting.
+//! What must stay: it looks at half the timeout's pace as the kernel does, in the order of waiting.
+//! Free: how looks are timed between two deadlines.
+//!
+//! Tests by part: `a_forgotten_task_is_found` (`watch`, `watchdog_interval_ns`, `timeout_ns`,
+//! `waiting`, `stall`, `place`), `a_queue_that_nobody_serves_is_named` (`place`),
+//! crates/cli/tests/all/schedulers.rs::`what_a_scheduler_does_wrong_is_named` with LOST
+//! (`longest_wait`: "no task ever ran"). `each_waiting` and `nr_running` are counts for the engine:
+//! sched_ext/storms.rs sees a wrong one.
+//!
+//! Callers: engine's kernel/model/sched_ext/effects.rs (`watch`), kernel/model/home/sched_ext.rs.
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/errors.rs
 
@@ -31,7 +39,7 @@ impl Scx {
         u64::from(ms) * 1_000_000
     }
 
-    /// Where a task that can run waits.
+    /// Gives where a task that can run waits.
     fn place(&self, task: TaskId) -> String {
         let entity = &self.tasks[task.index()];
         let cpu = entity.facts.cpu;

@@ -12,6 +12,13 @@
  * What must stay: numbers of groups are the core's, kept with the kernel's group; the loader knows
  * these callbacks by name (crates/scx/src/live.rs).
  *
+ * Tests by part: shares.sh (weights and nesting: wakeplace_cgroup_init,
+ * wakeplace_cgroup_set_weight, group_of, own_group_of, weigh, charge, leave_group; cpu.max:
+ * wakeplace_cgroup_set_bandwidth, quota_wait_ns), guest.sh long-wait (is_idle,
+ * wakeplace_cgroup_set_idle, before 7.0 wakeplace_group_idle), group-storm.sh
+ * (wakeplace_cgroup_exit). The kernel calls what begins with wakeplace_; task.bpf.h and queue.bpf.h
+ * call the rest.
+ *
  * Kernel: ops cgroup_init(), cgroup_exit(), cgroup_set_weight(), cgroup_set_bandwidth(),
  *         cgroup_set_idle(), kernel/sched/ext.c; sched_group_set_idle(), kernel/sched/fair.c
  * Rule: docs/rules/live-queue.md#vq-groups, #vq-quota

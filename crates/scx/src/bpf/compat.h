@@ -12,6 +12,10 @@
  * What must stay: forms from the newest to the oldest; names with `___` are the loader's way to try
  * one.
  *
+ * Tests by part: each guest calls dsq_insert, dsq_insert_vtime, dsq_move_to_local, task_set_slice
+ * and now_ns in the form of its kernel. The schedulers of crates/foreign/tests call three of them,
+ * too.
+ *
  * Kernel: scx_bpf_dsq_insert(), scx_bpf_dsq_insert_vtime(), scx_bpf_dsq_move_to_local(),
  *         kernel/sched/ext.c, 6.12 to 7.3
  * Rule: docs/decisions/011

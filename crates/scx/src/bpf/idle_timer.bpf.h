@@ -4,6 +4,8 @@
  *
  * What must stay: one timer for the machine, on the CPU that starts it.
  *
+ * Tests by part: guest.sh timer-follows (end_rest). queue.bpf.h and machine.bpf.h call it.
+ *
  * Rule: docs/rules/live-queue.md#vq-timer
  * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs
  * Covers: guest.sh timer_follows: nine of ten turns are on a busy CPU; hotplug-storm: its CPU

@@ -4,6 +4,9 @@
  * layout when it is loaded (CO-RE), and the functions of sched_ext it calls. Hand-written: a
  * generated vmlinux.h has 130,000 lines and belongs to one kernel.
  *
+ * What must stay: a field has the kernel's name and type, or it is not found; one that only some
+ * kernels have is asked for with bpf_core_field_exists() where it is read.
+ *
  * Kernel: struct task_struct, include/linux/sched.h; kfuncs of kernel/sched/ext.c
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity/loaded.rs

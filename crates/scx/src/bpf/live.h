@@ -3,6 +3,9 @@
  * What the kernel side and the loader share, plain integers. A CPU writes its own statistics, but
  * for `placed` and `preempted`, to which others add; the loader reads them from the mapped memory.
  *
+ * What must stay: plain integers, in an order that crates/scx/src/live.rs reads by its generated
+ * types: change both. One writer for each CPU's counters but the two.
+ *
  * Rule: docs/guide/live.md
  * Tests: crates/scx/src/metrics/tests.rs
  */

@@ -5,6 +5,11 @@
  * What must stay: `hotplug_count` and `exit_info` are read by the loader (crates/scx/src/live.rs,
  * live.h).
  *
+ * Tests by part: guest.sh hotplug-storm (wakeplace_cpu_online, wakeplace_cpu_offline,
+ * give_up_queue, rescue_queue), guest.sh timer-follows (idle_tick, start_timer), the steps that
+ * switch (apply_params), tests.rs (wakeplace_init, wakeplace_exit). All guests run
+ * wakeplace_update_idle. forget_claim and note_online have no test of their own.
+ *
  * Kernel: ops update_idle(), cpu_online(), cpu_offline(), init(), exit(), kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md#vq-timer, docs/rules/hotplug.md#hotplug
  * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs

@@ -8,6 +8,9 @@
  * What must stay: it decides nothing; a new entry point of the core gets a program here and a row
  * in ops.rs.
  *
+ * Tests by part: every_decision_is_the_same_in_all_builds, every_event_is_the_same_in_all_builds
+ * (each program, waker_of), every_entry_point_has_a_program (none is missing).
+ *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
  */

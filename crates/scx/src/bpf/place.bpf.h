@@ -5,6 +5,11 @@
  * What must stay: the core decides, the kernel's mask has the last word; bounds of loops, which the
  * verifier counts (`what_the_verifier_processes_stays_below_its_ceilings`).
  *
+ * Tests by part: guest.sh placement (wakeplace_select_cpu, decide, fill_waker), affinity-storm
+ * (usable), hackbench and ping-pong (take_claimed). wakeplace_wake_up, wakeplace_exec and
+ * count_reason have no test of their own: a fault of theirs shows in counters alone. The kernel
+ * calls what begins with wakeplace_.
+ *
  * Kernel: ops select_cpu(), kernel/sched/ext.c; try_to_wake_up(), kernel/sched/core.c
  * Rule: docs/rules/wake-ups.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity

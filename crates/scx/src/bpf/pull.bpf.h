@@ -8,6 +8,10 @@
  * What must stay: the dialogue's order (crates/engine/src/kernel/model/balance.rs has the same),
  * and that a task is moved under its taker's lock.
  *
+ * Tests by part: guest.sh displaced (newidle_balance, take_to_run), hackbench and load-generator
+ * (periodic_balance, balance_level, offer_tasks, take_to_wait, count_pulled). ask_push has no test
+ * of its own. queue.bpf.h calls newidle_balance and periodic_balance.
+ *
  * Kernel: ops dispatch(), kernel/sched/ext.c
  * Rule: docs/rules/balancing.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity

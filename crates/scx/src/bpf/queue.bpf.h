@@ -7,6 +7,13 @@
  * What must stay: the calls of the core and their order are those of
  * crates/engine/src/kernel/model/home/live.rs: change both.
  *
+ * Tests by part: all steps of guest.sh (wakeplace_enqueue, queue_task, wakeplace_dispatch,
+ * take_next, take_next_once, wakeplace_running, wakeplace_stopping, wakeplace_tick, go_on,
+ * is_queued), long-wait (take_overdue), small-quota (may_go_on), affinity-storm (take_wish),
+ * displaced (wakeplace_cpu_release), `cargo xtask live-waits` (preempts, arm_if_waiting).
+ * wakeplace_yield, note_pressure, push_wanted and drop_push have no test of their own. The kernel
+ * calls what begins with wakeplace_.
+ *
  * Kernel: ops enqueue(), dispatch(), yield(), running(), stopping(), cpu_release(), tick(),
  *         kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md

@@ -8,6 +8,10 @@
  * What must stay: a parked task counts nowhere, and whoever is parked is looked at when its group
  * may run.
  *
+ * Tests by part: guest.sh small-quota, affinity-storm-limited (park, park_waiting, unpark,
+ * unpark_due, arm_unpark, before_parked, parked_on); shares.sh judges what comes of them.
+ * queue.bpf.h calls them.
+ *
  * Rule: docs/rules/live-queue.md#vq-quota
  * Tests: scripts/live/shares.sh
  * Covers: shares.sh: groups with cpu.max get their part; guest.sh small-quota and

@@ -5,6 +5,12 @@
  *
  * What must stay: layouts that the loader maps (live.h), and one writer for each CPU's counters.
  *
+ * Tests by part: guest.sh hotplug-storm (wake_leaving: tests.rs judges how long a CPU takes to go),
+ * long-wait (waited_ns), hints.sh (request_freq, carry_out_freq). time_bucket is stated again in
+ * crates/scx/src/metrics/latency.rs: nothing compares the two, so change both. live_of, scratch,
+ * stats_of, wish_of, cpu_of, dsq_of, nr_queued, nr_waiting, fresh_cpu and kick are used by every
+ * step.
+ *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
  * Covers: parity compares struct wp_ctx, byte for byte, with the native one; guests run with the

@@ -5,6 +5,13 @@
  * What must stay: what is counted for a task that comes is taken back as it goes; times and weights
  * in the core's units.
  *
+ * Tests by part: guest.sh fork-storm (wakeplace_init_task, inherit_signals, note_class, arrive,
+ * depart, unqueue, account_run, account_move), affinity-storm (wakeplace_set_cpumask, copy_mask,
+ * count_bound, is_bound), group-storm.sh (wakeplace_cgroup_move), hints.sh (note_clamps), tests.rs
+ * (wakeplace_enable, wakeplace_disable: start, end, killed loader). withdraw and end_carried are
+ * met in storms by chance; wakeplace_set_weight and weight_of have no test of their own. The kernel
+ * calls what begins with wakeplace_.
+ *
  * Kernel: ops init_task(), enable(), disable(), set_weight(), set_cpumask(), cgroup_move(),
  *         kernel/sched/ext.c
  * Rule: docs/rules/signals.md#new-task, docs/rules/live-queue.md#vq-lag

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The kernel side's histograms of times (`time_bucket` in `bpf/state.bpf.h`): four buckets per
-//! power of two of ns.
+//! power of two of ns (docs/guide/live.md, "Watch").
 //!
 //! What must stay: buckets are those of `time_bucket`: four per power of two, ns. A share is an
-//! upper bound.
+//! upper bound. Free: how buckets are walked.
+//!
+//! Tests by part: `every_bucket_ends_where_the_next_begins` (`upper_ns`), `shares_at_the_edges`
+//! (`share_ns`, `figures_us`, `Histogram::new`),
+//! crates/scx/src/metrics/tests.rs::`buckets_are_cumulative_and_exact` (`counts`).
+//!
+//! Callers: crates/scx/src/metrics.rs, metrics/openmetrics.rs (`counts`).
 //!
 //! Tests: below
 

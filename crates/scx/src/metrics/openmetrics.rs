@@ -3,7 +3,15 @@
 //! sum, which the kernel side does not keep, so histograms are written here, without one (the
 //! specification, "Histogram", does not ask for it). See docs/guide/live.md, "Watch".
 //!
-//! What must stay: names, labels and units of metrics, which dashboards read.
+//! What must stay: names, labels and units of metrics, which dashboards read. Free: help texts;
+//! further metrics.
+//!
+//! Tests by part (crates/scx/src/metrics/tests.rs): `it_is_what_the_specification_asks_for`
+//! (`text`, `encode`, `state`, `plain`, `by_part`, `counters`, `gauge`),
+//! `buckets_are_cumulative_and_exact` (`histogram`), `without_joules_there_is_no_energy`
+//! (`by_part`), `the_dashboard_reads_what_there_is` (names).
+//!
+//! Callers: client.rs (`status --format openmetrics`), metrics/prometheus.rs.
 //!
 //! Tests: crates/scx/src/metrics/tests.rs, xtask/src/tries/metrics.rs
 

@@ -28,6 +28,8 @@ pub enum Command {
     Sweep,
     /// A sweep's file, which has a table `vary`
     SweepFile,
+    /// `review`
+    Review,
     /// `study run`
     Study,
     /// A study's file
@@ -44,6 +46,7 @@ impl Command {
             Self::Explain => "explain",
             Self::Diff => "kernel diff",
             Self::Sweep => "sweep",
+            Self::Review => "review",
             Self::Study => "study run",
             Self::SweepFile => "a sweep's file",
             Self::StudyFile => "a study's file",

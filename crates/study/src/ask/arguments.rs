@@ -30,7 +30,11 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("A name, a TOML file, a dict, or a `Platform`."),
         expected: "a name, a path, a dict or a Platform",
         place: shown(INPUT, 1),
-        taken_by: &[Compare, Sim, Explain, Diff, Sweep],
+        helps: &[(
+            Review,
+            "Boards in the place of the battery's: names, or TOML files",
+        )],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Review],
         needed_by: &[Compare, Sim, Explain],
         read: Read::Source(|request, source| request.platforms.push(source)),
         ..named("platform", Sources)
@@ -84,7 +88,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("Parameters of the policy and of the machine's model (``model.KEY``)."),
         expected: "a dict, as {\"busy_factor\": 8}",
         place: shown(POLICY, 11),
-        taken_by: &[Compare, Sim, Explain, Sweep, Study],
+        taken_by: &[Compare, Sim, Explain, Sweep, Study, Review],
         field: more("Settings, one KEY=VALUE a line", ""),
         read: Run(|request, text| {
             request.set.push(values::setting(text)?);
@@ -111,10 +115,16 @@ pub static ARGUMENTS: [Argument; 22] = [
     Argument {
         value_name: "TIME",
         help: "Simulated time, as 500ms [default: the workload's, or 30s]",
-        helps: &[(
-            Study,
-            "Simulated time per run, as 500ms [default: the study's]",
-        )],
+        helps: &[
+            (
+                Study,
+                "Simulated time per run, as 500ms [default: the study's]",
+            ),
+            (
+                Review,
+                "Simulated time per run, as 500ms [default: the load's]",
+            ),
+        ],
         more: "Units: ns, us, ms, s, m. Without it, `duration` in the rt-app file or the length \
                that the benchmark of a model has counts, or else 30s.",
         python: Some(
@@ -122,7 +132,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         ),
         expected: "a text with a unit, as \"500ms\"",
         place: shown(INPUT, 4),
-        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Study],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Study, Review],
         field: field("Simulated time", "the workload's, or 30s"),
         read: Run(|request, text| {
             request.duration_ns = Some(parse_duration_ns(text)?);
@@ -160,11 +170,15 @@ pub static ARGUMENTS: [Argument; 22] = [
                 Study,
                 "N for 1 to N, A..B, or a list as 1,5,9 [default: the study's]",
             ),
+            (
+                Review,
+                "N for 1 to N, A..B, or a list as 1,5,9 [default: the battery's]",
+            ),
         ],
         python: Some("Several: 5 for 1 to 5, a list, or a text as ``\"4..6\"``."),
         expected: "a number of seeds, a list of them, or a text as \"4..6\"",
         place: shown(EXECUTION, 31),
-        taken_by: &[Compare, Sim, Sweep, Study],
+        taken_by: &[Compare, Sim, Sweep, Study, Review],
         defaults: &[(Compare, "5"), (Sweep, "5")],
         field: field("Seeds", "5"),
         read: Run(|request, text| {
@@ -185,7 +199,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         ),
         expected: "a text, as \"start=10ms,run=5%\"",
         place: hidden(INPUT, 5),
-        taken_by: &[Compare, Sim, Explain, Diff, Sweep],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Review],
         field: more("Jitter", "start=5ms,run=5%"),
         read: Run(|request, text| {
             request.jitter = Some(Jitter::parse(text)?);
@@ -219,7 +233,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("A difference of less does not matter, percent; 1 unless given."),
         expected: "a percentage, as 2.5",
         place: hidden(OUTPUT, 22),
-        taken_by: &[Compare, Sim, Study],
+        taken_by: &[Compare, Sim, Study, Review],
         field: more("Margin, percent", "1"),
         read: Run(|request, text| {
             request.margin_pct = values::margin(text)?;

@@ -7,11 +7,13 @@
 //! Tests: crates/study/src/battery/tests.rs
 
 use super::{Battery, sized};
+use crate::StudyError;
 use crate::error::Flaw;
 use crate::file::count;
 use serde::Deserialize;
 use toml::Spanned;
 use wakeplace_text::parse_duration_ns;
+use wakeplace_workload::Jitter;
 
 type Text = Spanned<String>;
 
@@ -36,6 +38,8 @@ struct RawLoad {
     /// What `--workload` takes, with `{cpus}` for the board's CPUs.
     workload: Text,
     duration: Option<Text>,
+    /// What the seed draws of a recording or an rt-app file, as for `--jitter`.
+    jitter: Option<Text>,
     /// Absent: all.
     boards: Option<Vec<Text>>,
 }
@@ -47,11 +51,20 @@ pub(super) struct Load {
     /// Not yet sized.
     pub(super) workload: String,
     pub(super) duration_ns: Option<u64>,
+    pub(super) jitter: Option<Jitter>,
     /// None: on all.
     boards: Option<Vec<String>>,
 }
 
 impl Load {
+    /// An error of its workload.
+    pub(super) fn named(&self, error: StudyError) -> StudyError {
+        StudyError::Load {
+            load: self.name.clone(),
+            error: Box::new(error),
+        }
+    }
+
     /// Does the battery run it on this one of its boards?
     pub(super) fn runs_on(&self, board: &str) -> bool {
         let own = self.boards.as_ref();
@@ -104,8 +117,15 @@ fn read_load(raw: &RawLoad, boards: &[String]) -> Result<Load, Flaw> {
         name: raw.name.get_ref().clone(),
         workload: workload.clone(),
         duration_ns: raw.duration.as_ref().map(duration).transpose()?,
+        jitter: raw.jitter.as_ref().map(jitter).transpose()?,
         boards: raw.boards.as_deref().map(plain),
     })
+}
+
+/// What the seed draws.
+fn jitter(text: &Text) -> Result<Jitter, Flaw> {
+    let at = text.span().start;
+    Jitter::parse(text.get_ref()).map_err(|why| Flaw::from_message(at, &why))
 }
 
 /// Simulated time with its unit.

@@ -2,7 +2,11 @@
 //! the two sides need a command each, runs of one seed are a pair (docs/internals/checks.md,
 //! "Outside results").
 //!
-//! What must stay: one seed is one pair; units are the published ones.
+//! What must stay: one seed is one pair; units are the published ones. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `units_are_the_published_ones` (`unit`,
+//! `change`), outside/tests.rs::`a_row_is_a_line` (`verdict`). `measure`, `run`, `json`,
+//! `compared`, `pairs`, `side`, `traced`, `middle`, `sorted` have no test of their own: `cargo
+//! xtask outside --compare` in nightly shows a figure that moves.
 //!
 //! Tests: below
 
@@ -81,7 +85,7 @@ impl Runner<'_> {
         String::from_utf8(output.stdout).context("a result that is not UTF-8")
     }
 
-    /// A command's result.
+    /// A command's result as JSON.
     fn json(&self, command: &str, more: &str) -> Result<Value> {
         let text = self.run(command, &format!("{more} --format json"))?;
         serde_json::from_str(&text).with_context(|| format!("the result of `{command}`"))
@@ -194,7 +198,7 @@ impl Ours {
     }
 }
 
-/// The lesser first.
+/// Two figures, the lesser first.
 fn sorted(a: f64, b: f64) -> (f64, f64) {
     (a.min(b), a.max(b))
 }

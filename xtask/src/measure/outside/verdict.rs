@@ -2,6 +2,11 @@
 //! results").
 //!
 //! What must stay: verdicts are by docs/guide/results.md; intervals of ranks need no distribution.
+//! Free: how it is done, and words that no test or script reads. Tests by part:
+//! `the_interval_decides` (`of`), `ranks_hold_the_median` (`median`, `median_interval`),
+//! outside/tests.rs::`a_row_is_a_line` (`words`).
+//!
+//! Callers: measure.rs (`median_interval`).
 //!
 //! Tests: below
 
@@ -25,7 +30,7 @@ impl Verdict {
         Verdict::NotExpressed,
     ];
 
-    /// As the page says it.
+    /// The verdict in the page's words.
     pub(super) fn words(self) -> &'static str {
         match self {
             Verdict::Right => "right",
@@ -68,7 +73,7 @@ pub(super) fn of(published_pct: f64, ours: Option<(f64, f64)>) -> Verdict {
     }
 }
 
-/// The median.
+/// The median of some figures.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -5,12 +5,24 @@
 //! tasks leave one by one, as they return to user space: into a *limbo* beside the queue.
 //!
 //! What must stay: groups around a group are charged from the inside out, and throttled groups are
-//! let go in the core's order. Periods, slices and quotas are the core's, ns. Tests by part:
+//! let go in the core's order. Periods, slices and quotas are the core's, ns. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_task_without_end_gets_its_quota` (throttling),
 //! `a_request_beyond_the_quota_waits_for_the_next_period` (timers), `cpus_get_slices_of_the_quota`
 //! (slices), `a_burst_lets_a_bursty_task_run_through` (bursts),
 //! `a_group_in_a_group_has_no_more_than_either` (nesting), invariants.rs::`random_budgets_are_kept`
-//! (limbo, all).
+//! (limbo, all). By function: `a_task_without_end_gets_its_quota` (`new`, `start_bandwidth`,
+//! `arm_period`, `group_timer`, `take_group_timer`, `account_runtime`, `check_runtime`,
+//! `check_group`, `tick_throttles`, `stops_running`, `unthrottle`), `cpus_get_slices_of_the_quota`
+//! (`throttle_joined`), `random_budgets_are_kept` (`throttle_down`, `carry_throttles`,
+//! `stops_at_pick`, `enter_limbo`, `leave_limbo`, `join_from_limbo`, `fetch_from_limbo`,
+//! `is_hidden`, `may_pull`, `nr_throttled`, `release_runtime`, `return_runtime`, `throttled_group`,
+//! `group_totals`).
+//!
+//! Callers: run.rs (`tick_throttles`, `stops_running`, `stops_at_pick`), change.rs
+//! (`fetch_from_limbo`, `throttle_joined`), interface.rs (`start_bandwidth`, `group_timer`),
+//! report.rs (`nr_throttled`, `group_totals`), wake.rs (`take_group_timer`, `throttle_joined`),
+//! balance.rs (`throttle_joined`), tick.rs (`tick_throttles`).
 //!
 //! Tests: crates/engine/tests/behaviour/bandwidth.rs
 
@@ -106,7 +118,7 @@ impl Model<'_> {
         self.interrupt_with(m, cpu, Message::GroupTimer { group, slack });
     }
 
-    /// The CPU takes that interrupt.
+    /// Takes the interrupt of a group's timer on the CPU.
     pub(super) fn take_group_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -132,7 +144,7 @@ impl Model<'_> {
         }
     }
 
-    /// The running task has run for so long: that is taken off the budgets of its groups.
+    /// Takes what the running task has run off the budgets of its groups.
     pub(super) fn account_runtime(&mut self, cpu: CpuId, task: TaskId, delta_ns: u64) {
         let mut around = self.tasks[task].group();
         while let Some(group) = around {
@@ -141,8 +153,8 @@ impl Model<'_> {
         }
     }
 
-    /// The kernel looks at the budgets of a group and of those around it on a CPU. Returns true if
-    /// one of them is throttled there.
+    /// Looks at the budgets of a group and of those around it on a CPU. Returns true if one of them
+    /// is throttled there.
     pub(super) fn check_runtime<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -220,8 +232,8 @@ impl Model<'_> {
         self.check_runtime(m, cpu, group).then_some(group)
     }
 
-    /// The CPU looks whom it runs next. Returns true if the running task has stopped, since its
-    /// group is throttled.
+    /// Stops the running task if its group is throttled, as the CPU looks whom it runs next.
+    /// Returns true if the running task has stopped, since its group is throttled.
     pub(super) fn stops_running<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -243,7 +255,8 @@ impl Model<'_> {
         true
     }
 
-    /// The CPU has picked a task that does not run yet. Returns true if it stops at once.
+    /// Stops a task that the CPU has picked and that does not run yet, if its group is throttled.
+    /// Returns true if it stops at once.
     pub(super) fn stops_at_pick<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -284,7 +297,7 @@ impl Model<'_> {
         self.count_running(cpu);
     }
 
-    /// The group may run on a CPU again, by that CPU.
+    /// Lets the group run on a CPU again, by that CPU.
     pub(super) fn unthrottle<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -331,8 +344,8 @@ impl Model<'_> {
         }
     }
 
-    /// As a wake-up without a choice of CPU: the task joins the queue of `cpu` where it had left
-    /// it.
+    /// Puts a throttled task back, as a wake-up without a choice of CPU: it joins the queue of
+    /// `cpu` where it had left it.
     fn join_from_limbo<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId) {
         let (home, services) = self.ask_home(m.now());
         home.place_woken(services, task, cpu);
@@ -344,7 +357,7 @@ impl Model<'_> {
         self.throttle_joined(m, task, cpu);
     }
 
-    /// A task in limbo is to change: it joins its queue first.
+    /// Lets a task in limbo that is to change join its queue first.
     pub(super) fn fetch_from_limbo<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId) {
         let mut limbo = self.bandwidth.limbo.iter();
         if let Some(at) = limbo.position(|(held, ..)| *held == task) {
@@ -382,8 +395,8 @@ impl Model<'_> {
         hidden.count() + self.bandwidth.limbo.len()
     }
 
-    /// A task has joined the queue of a CPU. With the first one of a group that has no runtime left
-    /// the group is throttled.
+    /// Throttles, where it has to, the group of a task that has joined the queue of a CPU. With the
+    /// first one of a group that has no runtime left the group is throttled.
     pub(super) fn throttle_joined<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -407,8 +420,7 @@ impl Model<'_> {
         }
     }
 
-    /// A task of a group has left the queue of its CPU to sleep: what the group does not need there
-    /// goes back.
+    /// Gives back what a group does not need on a CPU whose queue a task of it has left to sleep.
     pub(super) fn return_runtime<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

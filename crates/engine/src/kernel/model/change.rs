@@ -4,9 +4,18 @@
 //! (docs/guide/rt-app.md, "Attributes").
 //!
 //! What must stay: off the queue, change, on the queue again, in this order, so that sums of
-//! weights and signals leave and come with the task. Tests by part:
-//! `a_policy_holds_from_its_phase_on`, `a_group_holds_from_its_phase_on`,
-//! `hints_hold_from_their_phase_on`.
+//! weights and signals leave and come with the task. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `a_policy_holds_from_its_phase_on`,
+//! `a_group_holds_from_its_phase_on`, `hints_hold_from_their_phase_on`. By function:
+//! `a_policy_holds_from_its_phase_on` (`change_attributes`, `change_policy`, `take_off`,
+//! `take_off_fair`, `take_off_class`, `put_on`, `join_changed`, `schedule_changed`),
+//! `a_group_holds_from_its_phase_on` (`change_group`), `hints_hold_from_their_phase_on` (`hint`),
+//! `an_idle_task_has_a_small_share` (`weigh_anew`),
+//! sync.rs::`a_holder_is_lent_the_priority_of_its_waiter` (`borrow_class`, `change_loan`),
+//! storm.rs::`random_steps_obey_the_rules` (`set_affinity`, `drop_delayed`). `prio` and `tell_prio`
+//! by crates/trace/tests/all/traces.rs::`priorities_follow_the_phases`.
+//!
+//! Callers: interface.rs (`change_attributes`, `borrow_class`, `schedule_changed`).
 //!
 //! Tests: crates/engine/tests/behaviour/changes.rs,
 //! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter
@@ -61,8 +70,8 @@ impl Model<'_> {
         true
     }
 
-    /// What a phase changes of the running task. Returns true if the task is off the CPU now: the
-    /// caller schedules.
+    /// Carries out what a phase changes of the running task. Returns true if the task is off the
+    /// CPU now: the caller schedules.
     pub(super) fn change_attributes<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -129,7 +138,7 @@ impl Model<'_> {
         }
     }
 
-    /// The task moves to another group; false: it is there already.
+    /// Moves the task to another group; false: it is there already.
     fn change_group<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -152,7 +161,7 @@ impl Model<'_> {
         off.place == Place::Running
     }
 
-    /// The task gets another policy; false: it has that one already.
+    /// Gives the task another policy; false: it has that one already.
     fn change_policy<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -200,7 +209,7 @@ impl Model<'_> {
         true
     }
 
-    /// A holder of mutexes is lent another class, or (None) has only its own again.
+    /// Lends a holder of mutexes another class, or (None) has only its own again.
     fn change_loan<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -229,7 +238,7 @@ impl Model<'_> {
         }
     }
 
-    /// The task has just left the CPU for a change, and the CPU looks whom it runs now.
+    /// Lets the CPU look whom it runs now, once a task has left it for a change.
     pub(super) fn schedule_changed<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -343,7 +352,7 @@ impl Model<'_> {
         self.wait_for_line(m, self.cpu_of(task), by, task);
     }
 
-    /// It joins the queue of its class, or will when it wakes.
+    /// Lets a changed task join the queue of its class, or will when it wakes.
     fn join_changed<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, off: &Off) {
         let cpu = self.cpu_of(task);
         let fair = !self.classes.is_class(task);

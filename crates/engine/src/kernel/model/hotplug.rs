@@ -2,9 +2,18 @@
 //! the core's answer (docs/rules/hotplug.md#hotplug).
 //!
 //! What must stay: work goes while domains are still those of before, then domains are built anew.
-//! Nothing is lost: `random_schedules_lose_nothing_1`. Tests by part:
+//! Nothing is lost: `random_schedules_lose_nothing_1`. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `what_is_left_is_done_by_who_is_left` (tasks), `sleepers_wake_where_they_may` (timers),
-//! `a_cpu_that_is_back_takes_work` (return).
+//! `a_cpu_that_is_back_takes_work` (return). By function: `what_is_left_is_done_by_who_is_left`
+//! (`hotplug_cpu`, `leave_machine`, `hand_over_tasks`, `fallback`), `sleepers_wake_where_they_may`
+//! (`hand_over_timers`, `only_online`), `a_cpu_that_is_back_takes_work` (`come_back`,
+//! `look_for_work`, `rebuild`), `random_schedules_lose_nothing_1` (`hand_over_messages`),
+//! `who_is_away_sleeps_deep_and_keeps_still` (`leave_machine`). `start_cpu` has no test of its own.
+//!
+//! Callers: wake.rs (`only_online`, `look_for_work`), class_change.rs (`fallback`), classes.rs
+//! (`fallback`), fork.rs (`start_cpu`), interface.rs (`hotplug_cpu`), kthreads.rs (`start_cpu`),
+//! wake_latency.rs (`fallback`).
 //!
 //! Tests: crates/engine/tests/behaviour/hotplug.rs
 
@@ -54,7 +63,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where the first thread starts.
+    /// The CPU on which the first thread starts.
     pub(super) fn start_cpu<O: Observer>(
         &self,
         m: &Mechanics<'_, O>,
@@ -68,7 +77,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where a task goes whose CPUs have all left: the core's answer.
+    /// The CPU to which a task goes whose CPUs have all left: the core's answer.
     pub(super) fn fallback<O: Observer>(
         &self,
         m: &Mechanics<'_, O>,
@@ -84,8 +93,8 @@ impl Model<'_> {
         }
     }
 
-    /// The CPU leaves now. First its work goes, while the caches it shared are known, then the
-    /// domains are built without it.
+    /// Takes a CPU out of the machine. First its work goes, while the caches it shared are known,
+    /// then the domains are built without it.
     fn leave_machine<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         m.account(self, cpu);
         self.facts.online[cpu.index()] = false;
@@ -116,7 +125,7 @@ impl Model<'_> {
         }
     }
 
-    /// The CPU is there again: idle, and looking for work as soon as it is awake.
+    /// Brings a CPU back: idle, and looking for work as soon as it is awake.
     fn come_back<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.facts.online[cpu.index()] = true;
         self.core.cpu_mut(cpu.0).queue.online = 1;
@@ -144,8 +153,8 @@ impl Model<'_> {
         self.restart_sampling(m, cpu);
     }
 
-    /// What interrupts were to tell it. Tasks on their way join its queue, which moves next; a kick
-    /// to balance is lost, as the next tick kicks another CPU.
+    /// Hands over what interrupts were to tell a CPU that leaves. Tasks on their way join its
+    /// queue, which moves next; a kick to balance is lost, as the next tick kicks another CPU.
     fn hand_over_messages<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let heir = m.first_online();
         for message in std::mem::take(&mut self.cpus[cpu].inbox) {
@@ -209,7 +218,7 @@ impl Model<'_> {
         }
     }
 
-    /// Its timers go to one CPU, whatever the tasks' own.
+    /// Hands the timers of a CPU that leaves to one other CPU, whatever the tasks' own.
     fn hand_over_timers<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let heir = m.first_online();
         let mut timers = std::mem::take(&mut self.cpus[cpu].timers);

@@ -3,9 +3,16 @@
 //! `pull.bpf.h` and `machine.bpf.h` (docs/rules/live-queue.md#vq-timer): change both.
 //!
 //! What must stay: when the timer fires and which CPUs it kicks are the core's; the timer itself
-//! moves as a kernel's timer does. Tests by part: `four_hogs_spread_over_four_cpus` (pass before a
+//! moves as a kernel's timer does. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `four_hogs_spread_over_four_cpus` (pass before a
 //! dispatch), `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (timer),
-//! idle.rs::`the_live_timer_rests_between_short_runs` (rest).
+//! idle.rs::`the_live_timer_rests_between_short_runs` (rest). By function:
+//! `four_hogs_spread_over_four_cpus` (`dispatch`),
+//! `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`arm_idle_timer`, `idle_timer`,
+//! `timer_target`, `idle_turn`), idle.rs::`the_live_timer_rests_between_short_runs` (`end_rest`).
+//!
+//! Callers: interface.rs (`arm_idle_timer`, `idle_timer`), kernel/model/sched_ext/effects.rs
+//! (`timer_target`), tick.rs (`end_rest`), wake.rs (`idle_turn`).
 //!
 //! Tests:
 //! crates/engine/tests/behaviour/live_queue.rs,
@@ -29,8 +36,8 @@ pub(super) struct IdleTimer {
 }
 
 impl Model<'_> {
-    /// The CPU needs a task, or (`running`) its task a new slice. Returns true if that task goes
-    /// on. Else the next task, if there is one, is at the front.
+    /// Dispatches for a CPU that needs a task, or (`running`) whose task needs a new slice. Returns
+    /// true if that task goes on. Else the next task, if there is one, is at the front.
     pub(super) fn dispatch<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -69,7 +76,8 @@ impl Model<'_> {
         m.push(m.now(), Event::IdleTimer);
     }
 
-    /// It fires on the CPU that it is on, and is not started again before its turn there.
+    /// Takes the timer of idle CPUs. It fires on the CPU that it is on, and is not started again
+    /// before its turn there.
     pub(super) fn idle_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if m.now() != self.idle_timer.at_ns {
             return; // it has fired before
@@ -89,9 +97,9 @@ impl Model<'_> {
         nearest.unwrap_or(cpu)
     }
 
-    /// Its turn: for each idle CPU signals that only fade, and a kick to those that should make
-    /// their periodic pass. A CPU pulls for itself. Then the timer is started again: on a busy CPU
-    /// where there is one.
+    /// Does what the timer of idle CPUs is for: for each idle CPU signals that only fade, and a
+    /// kick to those that should make their periodic pass. A CPU pulls for itself. Then the timer
+    /// is started again: on a busy CPU where there is one.
     pub(super) fn idle_turn<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, by: CpuId) {
         self.extra_work(m, by, KernelWork::Balance);
         let mut turn = IdleTurn::begin(m.now());

@@ -3,9 +3,15 @@
 //! policy of its own, at those of any: its timer does not wake an idle CPU. What follows from the
 //! numbers is the core's (docs/rules/ondemand.md#ondemand).
 //!
-//! What must stay: busy and idle time of a sample add up to its window, ns. Tests by part:
+//! What must stay: busy and idle time of a sample add up to its window, ns. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `samples_come_at_the_eras_rate` and `at_the_top_samples_are_rarer` (when),
-//! `who_samples_depends_on_the_policies` (which CPU), `an_idle_cpu_does_not_wake_for_it` (idle).
+//! `who_samples_depends_on_the_policies` (which CPU), `an_idle_cpu_does_not_wake_for_it` (idle). By
+//! function: `samples_come_at_the_eras_rate` (`new`, `next_sample_ns`, `sample`, `begin_sample`),
+//! `who_samples_depends_on_the_policies` (`may_sample`, `clock_cpus`). `restart_sampling` has no
+//! test of its own: hotplug.rs::`who_is_away_sleeps_deep_and_keeps_still` runs it.
+//!
+//! Callers: hotplug.rs (`restart_sampling`).
 //!
 //! Tests: crates/engine/tests/behaviour/ondemand.rs
 
@@ -28,7 +34,7 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// At time 0, with the first samples still to come.
+    /// The governor at time 0, with the first samples still to come.
     pub(super) fn new(core: &Core, nr_cpus: usize, tick_ns: u64) -> Self {
         let domains = core.state().nr_freq_doms;
         let due = |domain| next_sample_ns(core, domain, 0, tick_ns, nr_cpus > 1);
@@ -41,8 +47,8 @@ impl Sampling {
     }
 }
 
-/// The next sample is a whole number of ticks away; with several CPUs those of all clocks fall
-/// together on multiples of their periods.
+/// The time of the next sample: a whole number of ticks away; with several CPUs those of all clocks
+/// fall together on multiples of their periods.
 fn next_sample_ns(core: &Core, domain: u32, now_ns: u64, tick_ns: u64, several: bool) -> u64 {
     let period = (core.sample_period_us(domain) * 1000).div_ceil(tick_ns);
     let tick = now_ns / tick_ns;
@@ -80,7 +86,7 @@ impl Model<'_> {
             || self.clock_cpus(m, domain).first() == Some(&cpu)
     }
 
-    /// The CPUs of a clock have changed: its governor starts anew.
+    /// Starts the governor of a clock anew whose CPUs have changed.
     pub(super) fn restart_sampling<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.begin_sample(m, self.machine.domain_of[cpu.index()]);
     }

@@ -1,10 +1,14 @@
 //! What scripts say of a task, in the kernel's numbers (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: numbers are those of sched_setattr(2) and of the kernel's masks; `level` orders
-//! tasks as the kernel's classes do. Tests by part: `hints_are_told_when_they_change` (`of_script`,
+//! tasks as the kernel's classes do. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `hints_are_told_when_they_change` (`of_script`,
 //! `change`, `clamp`), `holders_are_lent_what_is_above_their_own` (`lent`, `level`),
 //! `masks_have_a_bit_for_each_cpu` (`mask`). `set_realtime` has no test of its own here;
-//! kernel_runs.rs::`no_kind_of_work_makes_it_warn` runs it where a tree is built.
+//! kernel_runs.rs::`no_kind_of_work_makes_it_warn` runs it where a tree is built. `fair` by the
+//! first one; `plain` is the tests' own.
+//!
+//! Callers: tasks.rs (`lent`).
 //!
 //! Tests: below
 
@@ -39,7 +43,7 @@ pub(super) fn of_script(script: &TaskScript) -> Attr {
     attr
 }
 
-/// It has changed so. Returns true if something of it has.
+/// Changes the attributes so. Returns true if something of it has.
 pub(super) fn change(attr: &mut Attr, change: &Change) -> bool {
     let before = *attr;
     // What a call does not say of hints stays.
@@ -78,8 +82,8 @@ pub(super) fn level(attr: &Attr) -> u64 {
     }
 }
 
-/// With what a waiter lends that matters more. A budget is not lent: its holder goes before all
-/// RT tasks.
+/// The attributes of a task with what a waiter lends that matters more. A budget is not lent: its
+/// holder goes before all RT tasks.
 pub(super) fn lent(own: &Attr, donor: Option<&Attr>) -> Attr {
     match donor.filter(|donor| level(donor) > level(own)) {
         None => *own,

@@ -3,11 +3,14 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: kHz between kernel and machine, positions of operating points within the engine.
-//! One order of the owner is under way at a time. Tests by part, where a tree is built:
+//! One order of the owner is under way at a time. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `waits_for_devices_move_frequencies` (`want`, `opp_wanted`),
 //! `a_governor_that_comes_first_repeats_no_call` (requests through the thread),
 //! `no_kind_of_work_makes_it_warn` (`limit`, `next_orders`, with `model.freq_cap` and
-//! `model.thermal`).
+//! `model.thermal`), `ordered` by the first. `refused` has no test of its own.
+//!
+//! Callers: mod.rs (`opp_wanted`), told.rs (`want`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 
@@ -31,7 +34,7 @@ impl Tree<'_> {
         at.min(opps.len() - 1) as u16
     }
 
-    /// A driver is asked for a frequency.
+    /// Asks the machine for the frequency that a driver of the tree wants.
     pub(super) fn want<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, own: u32, khz: u32) {
         let domain = self.domains.platform_domain[own as usize];
         let before = self.opp_wanted(domain);
@@ -42,7 +45,7 @@ impl Tree<'_> {
         }
     }
 
-    /// A domain may use its points up to `most`; up to `cool` by its warmth.
+    /// Limits a domain to its points up to `most`; up to `cool` by its warmth.
     pub(super) fn limit<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -97,7 +100,7 @@ impl Tree<'_> {
     }
 }
 
-/// The run ends with what the kernel answered: a driver's order cannot be skipped.
+/// Ends the run with what the kernel answered: a driver's order cannot be skipped.
 fn refused<O: Observer>(m: &mut Mechanics<'_, O>, errno: i64) {
     let said = format!("it refuses an order of the machine's owner (errno {errno})");
     m.end(Ended::Kernel { said });

@@ -1,8 +1,11 @@
 //! Tasks that sleep until a time, the first to wake first (docs/guide/kernel.md, "In a run").
 //!
-//! What must stay: by time, then by task: equal times have one order. Times are ns. Tests by part:
+//! What must stay: by time, then by task: equal times have one order. Times are ns. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `the_first_to_wake_is_first` (`add`, `remove`, `take_awake`), `early_ends_do_not_pile_up`
-//! (`add`: what is retained).
+//! (`add`: what is retained). `awake` is the tests' own.
+//!
+//! Callers: interrupts.rs (`take_awake`).
 //!
 //! Tests: below
 
@@ -30,7 +33,7 @@ type Sleep = (u64, TaskId, u64);
 const SMALL: usize = 64;
 
 impl Sleepers {
-    /// A task falls asleep until a time, ns.
+    /// Adds a task that falls asleep until a time, ns.
     pub(super) fn add(&mut self, at_ns: u64, task: TaskId) {
         self.remove(task);
         if task.index() >= self.sleeps.0.len() {
@@ -47,7 +50,7 @@ impl Sleepers {
         }
     }
 
-    /// It sleeps no more, if it did.
+    /// Removes a task: it sleeps no more, if it did.
     pub(super) fn remove(&mut self, task: TaskId) {
         if let Some(sleep) = self.sleeps.0.get_mut(task.index())
             && sleep.take().is_some()

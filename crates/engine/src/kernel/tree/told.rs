@@ -2,11 +2,14 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: what was said is taken up in the order in which the kernel said it. Counts are
-//! of the run alone, without the boot. Tests by part, where a tree is built:
+//! of the run alone, without the boot. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `energy_aware_placement_is_the_kernels_own` (`hear`, `note`),
 //! crates/cli/tests/all/kernel_runs.rs::`waits_for_devices_move_frequencies` (frequencies),
 //! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`updated`). `counted`
-//! and `called` have no test of their own.
+//! and `called` have no test of their own. `counts` is with `counted`.
+//!
+//! Callers: mod.rs (`counted`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels
@@ -39,7 +42,7 @@ pub(super) fn counted(entries: &dyn Entries) -> KernelCounts {
 }
 
 impl Tree<'_> {
-    /// The same since it had booted.
+    /// What the kernel has counted since it had booted.
     pub(super) fn counts(&self) -> KernelCounts {
         let (now, then) = (counted(self.entries), self.booted);
         KernelCounts {
@@ -50,7 +53,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Takes all of it up.
+    /// Takes up all that the kernel has told since the last entry.
     pub(super) fn hear<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if !self.entries.has_told() {
             return;
@@ -78,7 +81,7 @@ impl Tree<'_> {
         self.told = told;
     }
 
-    /// A CPU was chosen for a task.
+    /// Takes up that the kernel has chosen a CPU for a task, and tells the observer of it.
     fn note<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, decided: &Decided) {
         let facts = &decided.facts;
         self.overutilized = facts.overutilized != 0;

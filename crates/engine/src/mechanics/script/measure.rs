@@ -1,11 +1,17 @@
 //! Steps that count, measure, or end the thread. None of them takes time (docs/guide/workloads.md,
 //! "Work").
 //!
-//! What must stay: values are ns, counted from the workload's time zero and its warm-up. Tests by
-//! part: `samples_are_exact`, `one_signal_has_one_stamp`,
+//! What must stay: values are ns, counted from the workload's time zero and its warm-up. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `samples_are_exact`, `one_signal_has_one_stamp`,
 //! `frames_begin_when_due_and_end_with_the_last_task` (frames), `passes_are_told`,
 //! forking.rs::`a_counter_ends_its_threads` (`claim`),
-//! channels.rs::`nothing_is_counted_within_the_warm_up`.
+//! channels.rs::`nothing_is_counted_within_the_warm_up`. By function: `samples_are_exact`
+//! (`measure`, `sample_time`, `zero_ns`), channels.rs::`nothing_is_counted_within_the_warm_up`
+//! (`count_units`, `counts_from_ns`), `frames_begin_when_due_and_end_with_the_last_task`
+//! (`begin_frame`, `end_frame`), every run (`new`, `work_per_ns`).
+//!
+//! Callers: mechanics/report.rs (`counts_from_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/measures.rs
 
@@ -49,7 +55,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// When counting begins, if the workload counts and all its tasks exist.
+    /// The time at which counting begins, if the workload counts and all its tasks exist.
     pub(in crate::mechanics) fn counts_from_ns(&self) -> Option<u64> {
         Some(self.t_zero_ns? + self.warm_up_ns?)
     }
@@ -97,7 +103,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Go
     }
 
-    /// A frame of a chain begins, at the time at which it was due.
+    /// Begins a frame of a chain, at the time at which it was due.
     fn begin_frame(&mut self, task: TaskId, chain: u32) {
         let Some(begin_ns) = self.threads[task].frame_due_ns.take() else {
             return;
@@ -109,7 +115,7 @@ impl<O: Observer> Mechanics<'_, O> {
         });
     }
 
-    /// The task has done its part of a frame.
+    /// Notes that the task has done its part of a frame.
     fn end_frame(&mut self, task: TaskId, chain: u32) {
         // As many chains as bits: `wakeplace_workload::Deadlines` takes no more.
         let of_chain = 1_u64 << (chain % u64::BITS);
@@ -121,7 +127,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// Where the task's own times begin; None: that is still to come.
+    /// The time from which the task's own times count; None: that is still to come.
     pub(super) fn zero_ns(&self, task: TaskId) -> Option<u64> {
         let thread = &self.threads[task];
         match self.threads.scripts[thread.script as usize].zero {

@@ -5,9 +5,21 @@
 //! anybody (docs/decisions/005).
 //!
 //! What must stay: threads are made in the order of the workload, which is the order of their
-//! numbers. Tests by part: `threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`
+//! numbers. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`
 //! and `the_creator_releases_those_who_are_ready` (start line), `delays_count_from_time_zero`,
-//! `the_parent_is_placed`, programs.rs (several programs).
+//! `the_parent_is_placed`, programs.rs (several programs). By function:
+//! `threads_are_made_one_after_the_other` (`parent_goes_on`, `making_one`, `fork_next`, `fork`,
+//! `make_thread`, `threads`), `the_last_one_opens_the_barrier` (`start_line`, `wait_at_line`,
+//! `let_begin`), `the_creator_releases_those_who_are_ready` (`tell_parent`),
+//! `delays_count_from_time_zero` (`arm_starts`, `begins_at`, `begin`, `begin_at`),
+//! `the_parent_is_placed` (`start_parent`, `shell_goes_on`),
+//! creation.rs::`a_program_begins_when_it_is_to` (`begin_program`),
+//! forking.rs::`threads_are_made_named_and_counted` (`begin_fork`, `fork_thread`). `new` and
+//! `starters`: every run.
+//!
+//! Callers: steps.rs (`shell_goes_on`, `parent_goes_on`, `begin_fork`, `fork_thread`,
+//! `start_line`), sim.rs (`begin_program`, `start_parent`), mechanics/mod.rs (`starters`).
 //!
 //! Tests: crates/engine/tests/behaviour/creation.rs, crates/engine/tests/behaviour/programs.rs
 
@@ -115,8 +127,8 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The parent has done what it was at: it runs its program, forks the next thread, lets them
-    /// all begin, if that is its part, or sleeps.
+    /// Lets the parent go on, which has done what it was at: it runs its program, forks the next
+    /// thread, lets them all begin, if that is its part, or sleeps.
     pub(super) fn parent_goes_on<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let parent = self.threads.parent();
         if std::mem::take(&mut self.creation.execs) {
@@ -188,7 +200,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The work of a fork (`begin_fork`) is done: the thread exists.
+    /// Makes the thread, once the work of the fork (`begin_fork`) is done.
     pub(super) fn fork_thread<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -262,14 +274,14 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// When the task is to begin, once time zero is known.
+    /// The time at which the task is to begin, once time zero is known.
     fn begins_at(&self, task: TaskId) -> u64 {
         let script = self.threads[task].script;
         let zero = self.zero_ns(task).unwrap_or(self.clock.now);
         zero + self.threads.scripts[script as usize].delay_ns
     }
 
-    /// A new thread has run for the first time.
+    /// Brings a new thread, which has run for the first time, to the start line.
     pub(super) fn start_line<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         self.threads[task].started = true; // unless it waits at the line
         if self.threads[task].number.is_some() {
@@ -302,7 +314,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The running task is the last one to be ready: the parent may sleep until then.
+    /// Wakes the parent if it sleeps: the running task is the last one to be ready.
     fn tell_parent<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let parent = self.threads.parent();
         if self.threads[parent].state == State::Sleeping {
@@ -312,7 +324,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The thread sleeps until it is let go; its parent may be told first.
+    /// Lets the thread sleep until it is let go; its parent may be told first.
     fn wait_at_line<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         self.threads[task].started = false;
         self.creation.at_line.push(task);
@@ -320,7 +332,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// The running task wakes all who wait at the start line, the first one first.
+    /// Wakes, by the running task, all who wait at the start line, the first one first.
     fn let_begin<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -341,13 +353,13 @@ impl<O: Observer> Mechanics<'_, O> {
         self.wake_all_listed(k, cpu, task, then)
     }
 
-    /// The thread goes on, after its delay.
+    /// Lets the thread go on, after its delay.
     pub(super) fn begin<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         let due = self.begins_at(task);
         self.begin_at(k, cpu, task, due)
     }
 
-    /// It sleeps until `due`, ns, which may be over: then it goes on at once.
+    /// Lets the thread sleep until `due`, ns, which may be over: then it goes on at once.
     fn begin_at<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, due: u64) -> Flow {
         self.threads[task].stamp_ns = due;
         if due <= self.clock.now {

@@ -1,7 +1,12 @@
 //! The recorded part of the page: a sentence and tables in Markdown, or one object
 //! (docs/results/fidelity.md).
 //!
-//! What must stay: the sentence's counts are those of the tables; keys of JSON.
+//! What must stay: the sentence's counts are those of the tables; keys of JSON. Free: what leaves
+//! the tables of pages as they are. Tests by part: `names_are_harmless` (`markdown`, `summary`,
+//! `not_comparable`, `jobs`, `shares`), `the_object_has_names_as_they_are` (`object`); `odd` is the
+//! tests' own.
+//!
+//! Callers: placement/recorded.rs (`markdown`, `object`).
 //!
 //! Tests: below
 
@@ -120,7 +125,7 @@ fn shares(repeats: &[Vec<f64>]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The same as one object.
+/// What the table has, as one object of JSON.
 pub(super) fn object(comparison: &Comparison) -> Value {
     let recorded = &comparison.recorded;
     let set_what = |name: &str| {

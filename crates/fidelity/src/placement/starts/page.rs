@@ -1,9 +1,13 @@
 //! The tables over the starts in Markdown, or as one object (docs/results/fidelity.md).
 //!
-//! What must stay: the form of tables, keys of JSON.
+//! What must stay: the form of tables, keys of JSON. Free: what leaves the tables of pages as they
+//! are. Tests by part: `tables_say_how_many_starts_agree` (`markdown`, `summary`, `tables`,
+//! `agreeing`, `disagreeing`, `within`, `shares`, `mainly`, `policy`, `starts`),
+//! `the_object_has_all_starts` (`object`, `row_object`, `set_objects`, `start_object`).
 //!
-//! Tests: none; its figures are those of `starts`, and `cargo xtask fidelity` needs guests to make
-//! them.
+//! Callers: placement/page.rs (`markdown`, `object`).
+//!
+//! Tests: crates/fidelity/src/placement/starts/tests.rs
 
 use super::{Count, POINTS_MAX, Row, Rules, Runs, Start, WAKEUPS_MIN_PCT, rows};
 use crate::placement::page::pct;
@@ -68,7 +72,7 @@ fn summary(results: &[MachineResult]) -> String {
     text
 }
 
-/// Of how many starts the tasks are: sets may have been recorded more or less often.
+/// The number of starts that the tasks are: sets may have been recorded more or less often.
 fn starts(rows: &[Row]) -> String {
     let counts = rows.iter().map(|row| row.kernel.shares.len());
     match (counts.clone().min(), counts.max()) {
@@ -77,7 +81,7 @@ fn starts(rows: &[Row]) -> String {
     }
 }
 
-/// How many of how many.
+/// A cell that says how many of how many agree.
 fn within(count: Count) -> String {
     format!("{} of {}", count.within, count.agree)
 }
@@ -152,7 +156,7 @@ fn disagreeing(text: &mut String, row: &Row) {
     );
 }
 
-/// Least, mean and most.
+/// A cell of shares: least, mean and most.
 fn shares(runs: &Runs) -> String {
     let share = &runs.share;
     format!("{:.1}, {:.1}, {:.1}", share.min, share.mean, share.max)

@@ -3,10 +3,20 @@
 //! can be compared with the kernel's own source, call by call (`recorded`).
 //!
 //! What must stay: governors see `Sleep` and `Slept` only, never the simulation; a new governor
-//! gets a recording (recorded.rs). Times are ns. Tests by part: `polling_has_a_limit`
+//! gets a recording (recorded.rs). Times are ns. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `polling_has_a_limit`
 //! (`poll_limit_ns`), `teo_and_ladder_choose_as_the_kernels_own` (`Sleep`, `Slept`, `Governor`),
 //! idle.rs::`teo_is_of_the_era` (`Kind`), idle.rs::`without_cpuidle_the_tick_stops_after_one`
 //! (`None`), idle.rs::`a_polling_cpu_chooses_again` (polling).
+//! `teo_and_ladder_choose_as_the_kernels_own` goes through `select`, `reflect`, `decide`,
+//! `shallower`, `residency`, `long_enough`, `to_event_ns`, `measured_ns`, `outlasts_exit`,
+//! `by_safety_net`, `keeps_tick`, `stops_tick`; `asks_utilization` is seen in runs only (idle.rs).
+//!
+//! Callers: teo.rs (`tick_stopped`, `to_event_ns`, `long_enough`, `decide`, `residency`,
+//! `shallower`, `measured_ns`, `outlasts_exit`, `by_safety_net`, `keeps_tick`, `stops_tick`),
+//! teo_5_10.rs (`to_event_ns`, `long_enough`, `decide`, `residency`, `shallower`, `measured_ns`,
+//! `by_safety_net`), kernel/model/idle.rs (`asks_utilization`, `poll_limit_ns`), ladder.rs
+//! (`stops_tick`), menu.rs (`tick_stopped`), recorded.rs (`poll_limit_ns`).
 //!
 //! Tests: below, crates/engine/src/kernel/model/cpuidle/recorded.rs,
 //! crates/engine/tests/behaviour/idle.rs
@@ -56,12 +66,12 @@ pub(super) struct Sleep<'a> {
 }
 
 impl Sleep<'_> {
-    /// The tick had been stopped before this question: nothing but a timer ends the sleep.
+    /// Whether the tick had been stopped before this question: nothing but a timer ends the sleep.
     fn tick_stopped(self) -> bool {
         self.to_tick_ns.is_none()
     }
 
-    /// To the next timer, be it the tick.
+    /// Time to the next timer, be it the tick, ns.
     fn to_event_ns(self) -> u64 {
         let to_tick = self.to_tick_ns.unwrap_or(u64::MAX);
         self.to_timer_ns.min(to_tick)
@@ -72,8 +82,8 @@ impl Sleep<'_> {
         !self.tick_stopped() || ns >= self.tick_ns
     }
 
-    /// The tick stops if the idle time is expected to be as long; else the state must pay before
-    /// `to_event_ns`.
+    /// Decides whether the tick stops. It does if the idle time is expected to be as long; else the
+    /// state must pay before `to_event_ns`.
     fn decide(self, state: usize, duration_ns: u64, to_event_ns: u64) -> IdleChoice {
         let polls = self.states[state].polling;
         if self.tick_stopped() || !polls && duration_ns >= self.tick_ns {
@@ -125,7 +135,7 @@ impl Slept {
         }
     }
 
-    /// It was as long as what the state takes to be entered and left.
+    /// Whether the idle time was as long as what the state takes to be entered and left.
     fn outlasts_exit(&self) -> bool {
         self.idle_ns >= self.wake_latency_ns
     }
@@ -147,7 +157,7 @@ pub(super) struct IdleChoice {
 }
 
 impl IdleChoice {
-    /// This state, and the tick goes on.
+    /// The choice of this state with the tick going on.
     fn keeps_tick(state: usize) -> Self {
         Self {
             state,
@@ -192,7 +202,7 @@ impl Kind {
         }
     }
 
-    /// It asks for the CPU's utilisation.
+    /// Whether the governor asks for the CPU's utilisation.
     pub(super) fn asks_utilization(self) -> bool {
         self == Self::Teo(Form::V6_10)
     }

@@ -3,7 +3,11 @@
 //! state; and the mean of recent idle times.
 //!
 //! What must stay: the choices of 5.10, as recorded. Times are ns; metrics wrap as the kernel's do.
-//! Tests by part: `teo_and_ladder_choose_as_the_kernels_own` (all of it, call by call).
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `teo_and_ladder_choose_as_the_kernels_own` (all of it, call by call). That is `new`,
+//! `select`, `reflect`, `candidate`, `typical_ns` and `decayed`.
+//!
+//! Callers: cpuidle/mod.rs (the governor in force).
 //!
 //! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 
@@ -49,7 +53,7 @@ fn decayed(metric: u32) -> u32 {
 }
 
 impl TeoByHits {
-    /// Nothing known; no interval yet (`u64::MAX` stands for none).
+    /// A governor that knows nothing; no interval yet (`u64::MAX` stands for none).
     pub(super) fn new(states: &[CpuIdleState]) -> Self {
         Self {
             known: vec![Known::default(); states.len()],

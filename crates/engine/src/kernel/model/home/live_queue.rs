@@ -4,10 +4,15 @@
 //! (docs/guide/model.md, "The live scheduler's queues").
 //!
 //! What must stay: front first, then deadlines, then arrival, with deadlines compared as signed
-//! differences. `crates/scx/src/bpf/queue.bpf.h` has the same order by sched_ext's queues. Tests by
+//! differences. `crates/scx/src/bpf/queue.bpf.h` has the same order by sched_ext's queues. Free:
+//! what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
 //! part: `the_front_goes_first_then_deadlines_then_arrival` (`insert`, `insert_local`, `put_first`,
 //! `remove`, `pick`, `nr`), `order_survives_the_wrap_of_virtual_time` (`insert`),
-//! crates/engine/tests/behaviour/live_queue.rs::`two_hogs_alternate_by_slices` (`refill`).
+//! crates/engine/tests/behaviour/live_queue.rs::`two_hogs_alternate_by_slices` (`refill`). By
+//! function: the first also `waiting`, `in_order`, `nr_waiting`; `has_local` and `stop` by runs
+//! (live_queue.rs). `numbers` is the tests' own.
+//!
+//! Callers: live.rs (`nr_waiting`, `put_first`, `insert_local`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/live_queue.rs
 
@@ -55,7 +60,7 @@ impl LiveQueue {
         !self.local.is_empty()
     }
 
-    /// This waiting task goes to the front: it is the next one.
+    /// Puts a waiting task to the front: it is the next one.
     pub(crate) fn put_first(&mut self, task: TaskId) {
         self.remove(task);
         self.insert_local(task);
@@ -66,15 +71,15 @@ impl LiveQueue {
         self.local.push_back(task);
     }
 
-    /// Of equal deadlines the earlier arrival goes first. The order is by signed distance: virtual
-    /// time wraps.
+    /// Inserts a task by its deadline. Of equal deadlines the earlier arrival goes first. The order
+    /// is by signed distance: virtual time wraps.
     pub(crate) fn insert(&mut self, task: TaskId, deadline_ns: u64) {
         let later = |v: u64| v.wrapping_sub(deadline_ns).cast_signed() > 0;
         let at = self.ordered.partition_point(|(v, _)| later(*v));
         self.ordered.insert(at, (deadline_ns, task));
     }
 
-    /// A waiting task leaves, wherever it waits; panics if it does not.
+    /// Removes a waiting task, wherever it waits; panics if it does not.
     pub(crate) fn remove(&mut self, task: TaskId) {
         if let Some(at) = self.local.iter().position(|t| *t == task) {
             self.local.remove(at);
@@ -96,7 +101,7 @@ impl LiveQueue {
         next
     }
 
-    /// The running task has a slice until then.
+    /// Gives the running task a slice until then.
     pub(crate) fn refill(&mut self, end_ns: u64) {
         self.slice_over = false;
         self.slice_end_ns = end_ns;

@@ -2,10 +2,21 @@
 //! which the callback asked, after it has returned (docs/rules/sched-ext.md#dispatch,
 //! docs/rules/sched-ext.md#kicks).
 //!
-//! What must stay: effects are carried out in the order of the callback's calls. Tests by part:
+//! What must stay: effects are carried out in the order of the callback's calls. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! errors.rs::`a_forgotten_task_is_found` (watchdog), rules.rs::`cpus_take_from_the_shared_queue`
 //! (moves), `frequencies_begin_at_the_highest` (frequencies),
-//! storms.rs::`a_wild_scheduler_loses_nobody` (all).
+//! storms.rs::`a_wild_scheduler_loses_nobody` (all). By function: `cpus_take_from_the_shared_queue`
+//! (`carry_ext_moves`, `carry_all_ext_moves`, `carry_ext_move`), `a_forgotten_task_is_found`
+//! (`watchdog`), explained.rs::`a_direct_dispatch` (`tell_ext_steps`),
+//! `a_wild_scheduler_loses_nobody` (`end_ext_event`, `carry_out_effect`, `kick_ext`, `resched_ext`,
+//! `ext_timer`, `take_ext_timer`),
+//! sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs` (`tell_ext_clocks`).
+//! `ext_loader` has no test of its own here.
+//!
+//! Callers: kernel/model/interface.rs (`end_ext_event`, `ext_timer`, `ext_loader`, `watchdog`),
+//! mod.rs (`end_ext_event`), kernel/model/wake.rs (`take_ext_timer`), kernel/model/balance.rs,
+//! kernel/model/change.rs and 4 more (`carry_ext_moves`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/storms.rs
@@ -35,7 +46,7 @@ impl Model<'_> {
         }
     }
 
-    /// Until none is left: a carried move may lead to others.
+    /// Carries out moves of tasks until none is left: a carried move may lead to others.
     fn carry_all_ext_moves<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         let mut moves = std::mem::take(&mut self.ext.moves);
         while let Some(ext) = self.home.sched_ext()
@@ -49,7 +60,7 @@ impl Model<'_> {
         self.ext.moves = moves;
     }
 
-    /// One task goes to another CPU's queue: signals, counts and caches follow it.
+    /// Moves one task to another CPU's queue: signals, counts and caches follow it.
     fn carry_ext_move<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, moved: Moved) {
         let task = TaskId(moved.task.0);
         let (from, to) = (CpuId(moved.from), CpuId(moved.to));
@@ -71,8 +82,8 @@ impl Model<'_> {
         m.tell_migrate(task, from, to, MigrateCause::Dispatch);
     }
 
-    /// An event is over: kicks, timers and frequencies that its callbacks asked for; and the end of
-    /// the scheduler, if it has ended.
+    /// Ends an event with what its callbacks have led to: kicks, timers and frequencies that its
+    /// callbacks asked for; and the end of the scheduler, if it has ended.
     pub(in crate::kernel::model) fn end_ext_event<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -135,7 +146,7 @@ impl Model<'_> {
         }
     }
 
-    /// `resched_curr`: the CPU looks at its queue as soon as it can.
+    /// Carries out `resched_curr`: the CPU looks at its queue as soon as it can.
     fn resched_ext<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, by: CpuId) {
         if self.cpus[cpu].reschedule {
             return; // it is on its way
@@ -175,7 +186,7 @@ impl Model<'_> {
         self.resched_ext(m, cpu, by);
     }
 
-    /// A timer of the scheduler's is due, unless it was stopped.
+    /// Interrupts a CPU for a timer of the scheduler's that is due, unless it was stopped.
     pub(in crate::kernel::model) fn ext_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -195,7 +206,7 @@ impl Model<'_> {
         }
     }
 
-    /// The interrupt of a scheduler's timer is taken: its callback runs, unless it was stopped.
+    /// Takes the interrupt of a scheduler's timer: its callback runs, unless it was stopped.
     pub(in crate::kernel::model) fn take_ext_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -208,7 +219,7 @@ impl Model<'_> {
         }
     }
 
-    /// The loader goes on. It takes no time of the machine's CPUs.
+    /// Lets the loader go on. It takes no time of the machine's CPUs.
     pub(in crate::kernel::model) fn ext_loader(&mut self) {
         self.tell_ext_clocks();
         if let Some(ext) = self.home.sched_ext() {
@@ -216,8 +227,8 @@ impl Model<'_> {
         }
     }
 
-    /// The clocks of all run queues, as of their last updates: programs that are not called for a
-    /// CPU read those of all.
+    /// Tells the scheduler the clocks of all run queues, as of their last updates: programs that
+    /// are not called for a CPU read those of all.
     fn tell_ext_clocks(&mut self) {
         let Some(ext) = self.home.sched_ext() else {
             return;

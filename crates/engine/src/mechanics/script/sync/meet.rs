@@ -1,8 +1,13 @@
 //! Conditions, which remember no signal, and barriers (docs/decisions/022).
 //!
-//! What must stay: waiters are served in the order in which they came. Tests by part:
+//! What must stay: waiters are served in the order in which they came. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_condition_has_no_memory_and_gives_the_mutex_back`, `a_signal_wakes_the_first_or_all`,
-//! `a_barrier_waits_for_the_last`.
+//! `a_barrier_waits_for_the_last`. By function:
+//! `a_condition_has_no_memory_and_gives_the_mutex_back` (`begin_await`, `sleep_on`, `relock`),
+//! `a_signal_wakes_the_first_or_all` (`signal`), `a_barrier_waits_for_the_last` (`meet`).
+//!
+//! Callers: mechanics/script/steps.rs (`begin_await`, `relock`), mod.rs (`sleep_on`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs
 
@@ -40,7 +45,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.wake_all_listed(k, cpu, task, Then::Step)
     }
 
-    /// The running task waits for the condition from now on, gives its mutex back and sleeps. A
+    /// Lets the running task wait for the condition from now on, give its mutex back and sleep. A
     /// mutex that it does not hold stays where it is (docs/decisions/023).
     pub(in crate::mechanics::script) fn begin_await<K: Kernel>(
         &mut self,
@@ -60,7 +65,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// It sleeps, unless the signal has come meanwhile.
+    /// Lets the task sleep, unless the signal has come meanwhile.
     pub(super) fn sleep_on<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -77,7 +82,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.relock(k, cpu, task, mutex)
     }
 
-    /// The signal has come: the mutex is taken again.
+    /// Takes the mutex again, once the signal has come.
     pub(in crate::mechanics::script) fn relock<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -88,7 +93,7 @@ impl<O: Observer> Mechanics<'_, O> {
         mutex.map_or(Flow::Go, |mutex| self.lock(k, cpu, task, mutex))
     }
 
-    /// The running task is at the barrier: the last one wakes the others.
+    /// Brings the running task to the barrier: the last one wakes the others.
     pub(in crate::mechanics::script) fn meet<K: Kernel>(
         &mut self,
         k: &mut K,

@@ -2,11 +2,14 @@
 //! was woken may be too late. One that lends priority is handed over to the highest waiter
 //! (docs/decisions/022).
 //!
-//! What must stay: one owner at most. Tests by part: `a_plain_mutex_can_be_barged_in_on` (`lock`,
+//! What must stay: one owner at most. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `a_plain_mutex_can_be_barged_in_on` (`lock`,
 //! `lock_again`, `unlock`), `a_holder_is_lent_the_priority_of_its_waiter` (`highest_waiter`),
 //! `anothers_mutex_stays_with_its_holder` (`unlock` by others),
 //! models.rs::`sysbench_threads_wait_only_for_shared_mutexes` (`picked`: `Claimed`). `Pick::Cpu`
 //! has no test of its own here.
+//!
+//! Callers: mechanics/script/steps.rs (`lock_again`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs,
 //! crates/engine/tests/behaviour/models.rs::sysbench_threads_wait_only_for_shared_mutexes
@@ -43,7 +46,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The running task takes a mutex, or waits for it.
+    /// Takes a mutex for the running task, or lets it wait.
     pub(in crate::mechanics::script) fn lock<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -71,7 +74,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// The task waited for the mutex and was woken: it has it, or tries again.
+    /// Goes on with a task that waited for the mutex and was woken: it has it, or tries again.
     pub(in crate::mechanics::script) fn lock_again<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -86,7 +89,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.lock(k, cpu, task, mutex)
     }
 
-    /// The running task releases a mutex, whoever holds it: a plain one does not look. One that
+    /// Releases a mutex for the running task, whoever holds it: a plain one does not look. One that
     /// lends priority refuses another thread (EPERM), and nothing happens.
     pub(in crate::mechanics::script) fn unlock<K: Kernel>(
         &mut self,

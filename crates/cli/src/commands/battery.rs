@@ -1,0 +1,100 @@
+//! What `review` and `evaluate` share: a battery's loads with all that is tried on them.
+//!
+//! What must stay: everything that can be refused is refused before the first run; cells stand as
+//! the battery has them. A kernel's tree and a sched_ext scheduler do not go together. Tests by
+//! part: crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`Tried::read`),
+//! review.rs::`a_review_says_what_got_worse_first` (`cells`),
+//! crates/cli/tests/all/review.rs::`schedulers_are_reviewed` (`cells` with schedulers).
+//!
+//! Tests: crates/cli/tests/all/review.rs
+
+use super::schedulers::{self, Asked};
+use crate::args::SchedulerArgs;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use crate::trees;
+use std::path::Path;
+use wakeplace_policy_sys::TREE_PREFIX;
+use wakeplace_study::{Ask, Battery, BatteryCell, Command, Matrix, Request};
+
+/// A battery and what is tried on it.
+#[derive(Debug)]
+pub(super) struct Tried {
+    pub(super) battery: Battery,
+    pub(super) request: Request,
+}
+
+impl Tried {
+    /// Reads the battery and what is asked, and builds kernels. `policies` are tried before the
+    /// schedulers.
+    pub(super) fn read(
+        (ask, command): (&Ask, Command),
+        battery: &str,
+        policies: Vec<String>,
+        (schedulers, config): (&SchedulerArgs, Option<&Path>),
+        terminal: Terminal,
+    ) -> Result<Self, Failure> {
+        let battery = Battery::load(battery).map_err(Failure::input)?;
+        let mut request = ask.request(command).map_err(Failure::input)?;
+        if !ask.has("seeds") {
+            // The battery has its own.
+            request.seeds.clear();
+        }
+        let is_tree = |name: &&String| name.starts_with(TREE_PREFIX);
+        let tree = policies.iter().find(is_tree);
+        if let Some(tree) = tree.filter(|_| !schedulers.scheduler.is_empty()) {
+            return Err(Failure::Input(format!(
+                "--scheduler runs on the modelled kernel, not on a tree's own; expected no \
+                 `{tree}` beside it"
+            )));
+        }
+        request.policies = policies;
+        let boards = battery.boards(&request);
+        let boards: Vec<String> = boards.iter().map(|board| board.name().to_owned()).collect();
+        trees::provide(&request.policies, &boards, config, terminal)?;
+        Ok(Self { battery, request })
+    }
+
+    /// What is run, in one line.
+    pub(super) fn title(&self) -> String {
+        let own = &self.request.platforms;
+        if own.is_empty() {
+            return self.battery.title.clone();
+        }
+        let boards: Vec<&str> = own.iter().map(|board| board.name()).collect();
+        format!(
+            "The loads of `{}` on {}",
+            self.battery.name,
+            boards.join(", ")
+        )
+    }
+
+    /// The loads on their boards, with the schedulers that are asked for: nothing of this machine
+    /// can be reached any more from then on, if there are any.
+    pub(super) fn cells(
+        &self,
+        foreign: Option<&Asked>,
+        schedulers: &SchedulerArgs,
+        terminal: Terminal,
+    ) -> Result<Vec<BatteryCell>, Failure> {
+        let mut cells = self.battery.cells(&self.request).map_err(Failure::input)?;
+        let experiments = cells.iter().map(|cell| cell.experiment.clone());
+        let mut matrix = Matrix {
+            experiments: experiments.collect(),
+            margin_pct: self.request.margin_pct,
+        };
+        schedulers::add(foreign, schedulers, &mut matrix, terminal)?;
+        for (cell, experiment) in cells.iter_mut().zip(matrix.experiments) {
+            cell.experiment = experiment;
+        }
+        Ok(cells)
+    }
+}
+
+/// The experiments of the cells, to be run together.
+pub(super) fn matrix(cells: &[BatteryCell], margin_pct: f64) -> Matrix {
+    Matrix {
+        experiments: cells.iter().map(|cell| cell.experiment.clone()).collect(),
+        margin_pct,
+    }
+}

@@ -1,0 +1,386 @@
+//! A review as text: for a terminal, and as a mail of 72 columns (docs/guide/review.md, "The
+//! mail").
+//!
+//! What must stay: failures come first, then what got worse; a mail has no line longer than 72
+//! columns but for commands, and says its conditions; words for differences are those of
+//! comparisons; `perc_diff` is the change in percent of the base, as LISA's tables call it. Other
+//! words may change. Tests by part: review.rs::`a_mail_has_72_columns` (`mail`,
+//! `figures`), review.rs::`a_review_says_what_got_worse_first` (`text`),
+//! review.rs::`claims_are_judged` (`claims`).
+//!
+//! Tests: crates/cli/tests/all/review.rs
+
+use super::main_figures;
+use crate::comparison::expected_by_chance;
+use crate::number;
+use crate::phrase::{interval, wrap};
+use crate::{Cell, Format, Style, Table};
+use std::fmt::Write as _;
+use wakeplace_outcome::{Claim, ClaimPlace, Difference, Holds, Parting, Review, ReviewRow};
+use wakeplace_text::printable;
+
+/// Columns of a mail, as those of kernel lists.
+const MAIL: usize = 72;
+/// Up to so many loads on boards, the figure that each is read by stands in the text.
+const SHORT: usize = 12;
+/// Most places where a claim does not hold or is not told.
+const PLACES: usize = 5;
+/// How the tables are to be read.
+const HOW: &str = "base and change: means over the seeds. perc_diff: the change seed by seed (the \
+    geometric mean of the ratios) with its 95 % interval; it is not the ratio of the two means.";
+/// Most lines of figures that got better, on a terminal and in a mail.
+const MOST: usize = 40;
+
+/// For a terminal.
+#[must_use]
+pub fn text(review: &Review, style: Style) -> String {
+    let width = if style.width == 0 { 100 } else { style.width };
+    whole(review, width, true)
+}
+
+/// For a mailing list: nothing wider than 72 columns but commands.
+#[must_use]
+pub fn mail(review: &Review) -> String {
+    printable_lines(&whole(review, MAIL, false))
+}
+
+/// All parts; `in_full`: with all that explains the first wake-ups.
+fn whole(review: &Review, width: usize, in_full: bool) -> String {
+    let mut text = wrap(&headline(review), width) + "\n";
+    text.push_str(&found(review, width));
+    for (nth, parting) in review.partings.iter().enumerate() {
+        text.push_str(&parted((nth + 1, parting), width, in_full));
+    }
+    text.push_str(&conditions(review, width));
+    text
+}
+
+/// Without anything that a terminal would obey.
+fn printable_lines(text: &str) -> String {
+    let lines = text.lines().map(|line| printable(line).into_owned() + "\n");
+    lines.collect()
+}
+
+/// All figures, one a line.
+#[must_use]
+pub fn csv(review: &Review) -> String {
+    let columns = [
+        "platform",
+        "load",
+        "metric",
+        "unit",
+        "base",
+        "change",
+        "delta_pct",
+        "ci95_low_pct",
+        "ci95_high_pct",
+        "difference",
+    ];
+    let mut table = Table::new("review", &columns);
+    for row in &review.rows {
+        let ends = row.delta_ci95;
+        let exact = |value: Option<f64>| Cell::from(value.and_then(number::exact));
+        table.row(vec![
+            row.platform.as_str().into(),
+            row.load.as_str().into(),
+            row.metric.as_str().into(),
+            row.unit.as_str().into(),
+            exact(row.base),
+            exact(row.change),
+            exact(row.delta_pct),
+            exact(ends.map(|(low, _)| low)),
+            exact(ends.map(|(_, high)| high)),
+            row.difference.as_str().into(),
+        ]);
+    }
+    table.render(Format::Csv, Style::default())
+}
+
+/// How many figures have this meaning.
+fn nr(review: &Review, wanted: Difference) -> usize {
+    let rows = review.rows.iter();
+    rows.filter(|row| row.difference == wanted.word()).count()
+}
+
+/// How many figures got worse and better, and of how many.
+fn headline(review: &Review) -> String {
+    let of = |wanted| nr(review, wanted);
+    let untold = of(Difference::NotTold) + of(Difference::Unknown);
+    format!(
+        "{} beside {}, {} pairs of board and load: of {} figures {} worse, {} better, {untold} not \
+         told from chance, {} within {} %.",
+        printable(&review.change),
+        printable(&review.base),
+        review.comparisons.len(),
+        review.rows.len(),
+        of(Difference::Worse),
+        of(Difference::Better),
+        of(Difference::Same),
+        review.margin_pct,
+    )
+}
+
+/// Failures, what got worse, what got better, what is not told, and the claims.
+fn found(review: &Review, width: usize) -> String {
+    let mut text = String::new();
+    if !review.failures.is_empty() {
+        text.push_str("\nFailures\n");
+        let line = |failure: &String| item(failure, width);
+        text.extend(review.failures.iter().map(line));
+    }
+    for (title, wanted) in [("Worse", Difference::Worse), ("Better", Difference::Better)] {
+        let rows = review.rows.iter();
+        let own: Vec<_> = rows.filter(|row| row.difference == wanted.word()).collect();
+        if own.is_empty() {
+            let _ = write!(text, "\n{title}: nothing that is told.\n");
+            continue;
+        }
+        let _ = write!(text, "\n{title}\n{}", figures(&own));
+    }
+    if nr(review, Difference::NotTold) > 0 {
+        let line = format!(
+            "Not told: {} figures, whose intervals reach beyond the margin and into it; more seeds \
+             may tell (`--format csv` has all figures).",
+            nr(review, Difference::NotTold)
+        );
+        text.push_str(&("\n".to_owned() + &wrap(&line, width) + "\n"));
+    }
+    if nr(review, Difference::Unknown) > 0 {
+        let line = format!(
+            "Without an interval: {} figures of loads with one run (`--seeds`, `--jitter`).",
+            nr(review, Difference::Unknown)
+        );
+        text.push_str(&("\n".to_owned() + &wrap(&line, width) + "\n"));
+    }
+    if let Some(line) = expected_by_chance(review.multiplicity.intervals) {
+        text.push_str(&(wrap(&line, width) + "\n"));
+    }
+    let main = main_figures(review);
+    if main.len() <= SHORT {
+        let rows: Vec<&ReviewRow> = main.iter().collect();
+        let _ = write!(text, "\nWhat each load is read by\n{}", figures(&rows));
+    }
+    text.push_str(&("\n".to_owned() + &wrap(HOW, width) + "\n"));
+    text.push_str(&claims(&review.claims, width));
+    text
+}
+
+/// Figures metric by metric, in the order of their first row.
+fn figures(rows: &[&ReviewRow]) -> String {
+    let mut text = format!(
+        "{:30}{:>8}{:>8}{:>10}  95 % CI\n",
+        "", "base", "change", "perc_diff"
+    );
+    let mut metrics: Vec<&str> = Vec::new();
+    for row in rows {
+        if !metrics.contains(&row.metric.as_str()) {
+            metrics.push(&row.metric);
+        }
+    }
+    let mut left = MOST;
+    for metric in metrics {
+        let own: Vec<_> = rows.iter().filter(|row| row.metric == metric).collect();
+        if left == 0 {
+            let _ = writeln!(text, " {metric}: {} more", own.len());
+            continue;
+        }
+        let unit = own.first().map_or("", |row| row.unit.as_str());
+        let unit = match unit {
+            "" | "count" => String::new(),
+            unit => format!(", {unit}"),
+        };
+        let _ = writeln!(text, " {metric}{unit}");
+        for row in own.iter().take(left) {
+            text.push_str(&(figure(row) + "\n"));
+        }
+        if own.len() > left {
+            let _ = writeln!(text, "  and {} more", own.len() - left);
+        }
+        left = left.saturating_sub(own.len());
+    }
+    text
+}
+
+/// One line of figures.
+fn figure(row: &ReviewRow) -> String {
+    let place = format!("{}, {}", row.platform, row.load);
+    let mean = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number::short);
+    let change = row
+        .delta_pct
+        .map_or_else(|| number::FROM_ZERO.to_owned(), number::percent);
+    let ends = row
+        .delta_ci95
+        .filter(|(low, high)| low.is_finite() && high.is_finite());
+    let ends = ends.map_or_else(String::new, |(low, high)| {
+        format!("{}..{}", number::bound(low), number::bound(high))
+    });
+    let (base, new) = (mean(row.base), mean(row.change));
+    let change = change.replace(" %", "%");
+    format!("  {place:28}{base:>8}{new:>8}{change:>10}  {ends}")
+        .trim_end()
+        .to_owned()
+}
+
+/// Which claims hold, and of those that do not where.
+fn claims(claims: &[Claim], width: usize) -> String {
+    let mut text = String::new();
+    for claim in claims {
+        if text.is_empty() {
+            text.push_str("\nClaims\n");
+        }
+        let named = |names: &[String], all: &str| match names.is_empty() {
+            true => all.to_owned(),
+            false => names.join(", "),
+        };
+        let of = |wanted: Holds| {
+            claim
+                .places
+                .iter()
+                .filter(move |place| place.holds == wanted)
+        };
+        let places = claim.places.len();
+        let line = format!(
+            "{}: {} on {} with {} ({} of {places} places hold)",
+            claim.expect,
+            claim.holds.word(),
+            named(&claim.boards, "all boards"),
+            named(&claim.loads, "all loads"),
+            of(Holds::Yes).count(),
+        );
+        text.push_str(&item(&line, width));
+        // Where it does not hold first.
+        let others: Vec<_> = of(Holds::No).chain(of(Holds::NotTold)).collect();
+        for place in others.iter().take(PLACES) {
+            text.push_str(&item(&place_line(place), width).replacen("- ", "    ", 1));
+        }
+        if others.len() > PLACES {
+            let _ = writeln!(text, "    and {} more", others.len() - PLACES);
+        }
+    }
+    text
+}
+
+/// Where a claim does not hold or is not told, with the figures.
+fn place_line(place: &ClaimPlace) -> String {
+    let found = match (interval(place.delta_ci95), place.mean) {
+        (Some(ends), _) => format!(", {ends}"),
+        (None, Some(mean)) => format!(", {}", number::short(mean)),
+        (None, None) => String::new(),
+    };
+    format!(
+        "{}, {}: {}{found}",
+        place.platform,
+        place.load,
+        place.holds.word()
+    )
+}
+
+/// The first wake-up that went differently, with what explains it on both sides.
+fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> String {
+    let change = parting
+        .delta_pct
+        .map_or_else(|| number::FROM_ZERO.to_owned(), number::change);
+    let Parting {
+        platform,
+        load,
+        metric,
+        seed,
+        ..
+    } = parting;
+    let mut text = format!("\n{nth}. First wake-up that went differently\n");
+    let beside = beside(parting, width);
+    let Some(wakeup) = &parting.wakeup else {
+        let line = format!(
+            "{platform}, {load} ({metric} {change}), seed {seed}: every wake-up of both runs went \
+             to the same CPU; what differs is not placement at wake-up (clocks, balancing, order \
+             on a CPU)."
+        );
+        return text + &wrap(&line, width) + "\n" + &beside;
+    };
+    let which = match wakeup.number {
+        0 => format!("the start of `{}`", wakeup.task),
+        number => format!("wake-up {number} of `{}`", wakeup.task),
+    };
+    let before = match wakeup.base.time_ns == wakeup.change.time_ns {
+        true => String::new(),
+        false => " The runs had parted before in something else (clocks, balancing).".to_owned(),
+    };
+    let line = format!(
+        "{platform}, {load} ({metric} {change}), seed {seed}: {which} went to CPU {} at {} under \
+         the base and to CPU {} at {} under the change.{before}",
+        wakeup.base.cpu,
+        wakeplace_text::time(wakeup.base.time_ns),
+        wakeup.change.cpu,
+        wakeplace_text::time(wakeup.change.time_ns),
+    );
+    text.push_str(&(wrap(&printable(&line), width) + "\n" + &beside));
+    for (side, told) in [("base", &wakeup.base), ("change", &wakeup.change)] {
+        let explained = &told.explained;
+        match whole {
+            true => {
+                let _ = write!(text, "\nUnder the {side}:\n{}", indented(explained));
+            }
+            false => {
+                text.push_str(&item(&format!("{side}: {}", answer(explained)), width));
+            }
+        }
+        let _ = writeln!(text, "    {}", told.command);
+    }
+    text
+}
+
+/// What else changed most where the runs part.
+fn beside(parting: &Parting, width: usize) -> String {
+    let one = |row: &ReviewRow| {
+        let pct = row.delta_pct.map_or_else(String::new, number::change);
+        format!("{} {pct}", row.metric)
+    };
+    let all: Vec<String> = parting.beside.iter().map(one).collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => {
+            wrap(
+                &format!("What else changed most there: {}.", all.join(", ")),
+                width,
+            ) + "\n"
+        }
+    }
+}
+
+/// What `explain` says first, without its title, which is told already.
+pub(crate) fn answer(explained: &str) -> String {
+    let first = explained.split("\n\n").next().unwrap_or_default();
+    let lines = first.lines().skip(1);
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// An item of a list; what does not fit stands below its text.
+fn item(text: &str, width: usize) -> String {
+    let wrapped = wrap(&printable(text), width - 2);
+    let mut lines = wrapped.lines();
+    let first = format!("- {}\n", lines.next().unwrap_or_default());
+    lines.fold(first, |text, line| format!("{text}  {line}\n"))
+}
+
+/// Each line further to the right.
+fn indented(text: &str) -> String {
+    let line = |line: &str| match line.is_empty() {
+        true => "\n".to_owned(),
+        false => format!("  {line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+/// What the figures hold for, and the command.
+fn conditions(review: &Review, width: usize) -> String {
+    let mut text = "\nConditions\n".to_owned();
+    text.extend(review.conditions.iter().map(|line| item(line, width)));
+    if !review.warnings.is_empty() {
+        text.push_str("\nWarnings\n");
+        text.extend(review.warnings.iter().map(|line| item(line, width)));
+    }
+    if let Some(command) = &review.command {
+        let _ = write!(text, "\nTo repeat:\n    {command}\n");
+    }
+    text
+}
