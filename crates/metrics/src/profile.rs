@@ -13,17 +13,21 @@
 //! `edges_are_quarters_of_powers_of_two` (`edge`), `coarse_buckets_keep_the_counts_in_order`
 //! (`coarse`), crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json`
 //! (`reasons`, `accounted`), report.rs::`kinds_of_cpu_within_a_cluster_add_up` (`details.kinds`),
+//! crates/cli/tests/all/results.rs::`periods_are_told_task_by_task` (`periods`),
 //! `shares_by_hand` (`named`, `percent`); `buckets` and `run` are the tests' own.
 //!
 //! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
-//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json
+//! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json,
+//! crates/cli/tests/all/results.rs::periods_are_told_task_by_task
 
 use crate::collector::RunMetrics;
 use crate::energy::{CpuEnergy, EnergyReport};
 use crate::latency::LatencyBucket;
 use crate::residency::{ClusterResidency, StateResidency};
+use std::collections::BTreeMap;
 use wakeplace_engine::RunReport;
-use wakeplace_outcome::{Details, Energy, Frequencies, Pairs, Residency, ranges};
+use wakeplace_outcome::{Details, Energy, Frequencies, Pairs, Residency, TaskPeriods, ranges};
+use wakeplace_workload::task_of_thread;
 
 /// Machines with more CPUs than this have their energy by cluster only, or results would be long.
 const MAX_CPUS: usize = 64;
@@ -45,7 +49,58 @@ pub fn details(runs: &[RunMetrics], reports: &[RunReport]) -> Details {
             .map(|bucket| (bucket.up_to_ns, bucket.count))
             .collect(),
         placements_per_run: reasons(reports),
+        task_threads_run_s_periods_missed: periods(runs, reports),
     }
+}
+
+/// What the threads of a task came to, in all runs.
+#[derive(Default)]
+struct TaskSum {
+    threads: u64,
+    run_ns: u128,
+    periods: u64,
+    missed: u64,
+}
+
+/// Tasks with their periods, mean of the runs, in the order in which their first threads came to
+/// be; none if no task has periods.
+fn periods(runs: &[RunMetrics], reports: &[RunReport]) -> Vec<TaskPeriods> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut sums: Vec<(&str, TaskSum)> = Vec::new();
+    for (run, report) in runs.iter().zip(reports) {
+        let threads = report.threads.iter().zip(&report.tasks);
+        for ((thread, totals), met) in threads.zip(&run.tasks) {
+            let name = task_of_thread(&thread.name);
+            let next = sums.len();
+            let place = *places.entry(name).or_insert(next);
+            if place == next {
+                sums.push((name, TaskSum::default()));
+            }
+            let sum = &mut sums[place].1;
+            sum.threads += 1;
+            sum.run_ns += u128::from(totals.run_ns);
+            sum.periods += met.periods;
+            sum.missed += met.missed_periods;
+        }
+    }
+    if sums.iter().all(|(_, sum)| sum.periods == 0) {
+        return Vec::new();
+    }
+    let n = runs.len() as f64;
+    let mean = |(name, sum): (&str, TaskSum)| {
+        let has = sum.periods > 0;
+        let of = |count: u64| has.then_some(count as f64 / n);
+        let run_s = sum.run_ns as f64 / 1e9 / n;
+        let threads = sum.threads as f64 / n;
+        (
+            name.to_owned(),
+            threads,
+            run_s,
+            of(sum.periods),
+            of(sum.missed),
+        )
+    };
+    sums.into_iter().map(mean).collect()
 }
 
 /// Merges latencies into four buckets per doubling: few enough for a result, and no bucket is wider

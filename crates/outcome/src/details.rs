@@ -37,7 +37,14 @@ pub struct Details {
     /// Per kind of CPU, where a cluster holds several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<Residency>,
+    /// Tasks, threads of one name together, mean of the runs; empty if none has periods.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub task_threads_run_s_periods_missed: Vec<TaskPeriods>,
 }
+
+/// A task: its name, threads, the time they ran in s, their periods, and those that were missed. A
+/// task without periods has none.
+pub type TaskPeriods = (String, f64, f64, Option<f64>, Option<f64>);
 
 /// Mean energy of a run, in the unit of power x s.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -32,7 +32,7 @@ pub use decision::{
     SchedulerWakeup, Task, TreeCandidate, TreeDecision, TreeEnergy, TreeTask, TreeWakeup, Wakeup,
     WhyNot,
 };
-pub use details::{Details, Energy, Frequencies, Residency};
+pub use details::{Details, Energy, Frequencies, Residency, TaskPeriods};
 pub use forms::{Difference, Method, Multiplicity, Pairs, Param, hash, hashes, ranges};
 pub use kernel_diff::{DiffKind, KernelDiff, SignalDiff, SignalFigure, SignalKind};
 pub use review::{Claim, ClaimPlace, Holds, PartedSide, PartedWakeup, Parting, Review, ReviewRow};

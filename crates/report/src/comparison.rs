@@ -26,7 +26,7 @@ use crate::phrase::{
     APART, Judge, MODELLED, WHY_APART, cell, interval, is_apart, of_power, paint, short_policy,
     verdict, wrap,
 };
-use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states};
+use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states, tasks};
 use wakeplace_metrics::{KEY_METRICS, Summary, find_metric, paired, series};
 use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, Verdict};
 use wakeplace_study::{Comparison, PolicyRuns};
@@ -216,6 +216,9 @@ fn shown_metrics<'a>(result: &'a outcome::Comparison, chosen: &'a [String]) -> V
 fn tables(result: &outcome::Comparison, chosen: &[String], format: Format, style: Style) -> String {
     match result.runs.as_slice() {
         [] => "nothing was run\n".to_owned(),
+        [one] if chosen.is_empty() => {
+            single(one, result, chosen).render(format, style) + &tasks::table(one, format, style)
+        }
         [one] => single(one, result, chosen).render(format, style),
         _ => {
             let key = shown_metrics(result, chosen);

@@ -27,6 +27,7 @@ mod run_table;
 mod states;
 mod study;
 mod table;
+mod tasks;
 mod wakeup_cases;
 
 pub use comparison::{comparison, comparisons, unit_of};

@@ -903,3 +903,62 @@ fn a_state_that_cannot_be_shown_is_refused() {
     let text = stderr(&ended);
     assert!(text.contains("the run was over at"), "{text}");
 }
+
+/// Goal: each task has its periods, missed ones and run time, threads of one name together; a rest
+/// is no miss, and a task without periods has none.
+#[test]
+fn periods_are_told_task_by_task() {
+    let folder = folder();
+    // In 1 s `ok` has 10 periods of 100 ms in each of two threads; `late` works longer than its
+    // periods of 20 ms; `free` has no timer, and its rests are no periods.
+    let load = r#"{"global": {"duration": 1}, "tasks": {
+        "ok": {"instance": 2, "loop": -1, "run": 1000,
+            "timer": {"ref": "unique", "period": 100000}},
+        "late": {"loop": 10, "run": 60000, "timer": {"ref": "b", "period": 20000}},
+        "free": {"loop": 5, "run": 1000, "sleep": 100000}}}"#;
+    common::file(&folder, "load.json", load);
+    let sim = |form: &str| {
+        let asked = [
+            "sim",
+            "--platform=hikey960",
+            "--workload=load.json",
+            "--policy=linux-7.3",
+            form,
+        ];
+        let output = run_in(folder.path(), &asked);
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    let json: serde_json::Value = serde_json::from_str(&sim("--format=json")).expect("JSON");
+    let tasks = json["runs"][0]["details"]["task_threads_run_s_periods_missed"].clone();
+    let names: Vec<&str> = { tasks.as_array().expect("tasks").iter() }
+        .filter_map(|task| task[0].as_str())
+        .collect();
+    assert_eq!(names, ["ok", "late", "free"]);
+    assert_eq!(tasks[0][1], 2.0);
+    let periods = tasks[0][3].as_f64().expect("periods");
+    assert!((18.0..=20.0).contains(&periods), "{tasks}");
+    assert_eq!(tasks[0][4], 0.0, "{tasks}");
+    // 60 ms of CPU 0, whose capacity is 462, are 27 ms of the fastest CPU: every pass is late.
+    assert_eq!(
+        (&tasks[1][3], &tasks[1][4]),
+        (&10.0.into(), &10.0.into()),
+        "{tasks}"
+    );
+    assert!(
+        tasks[1][2].as_f64().is_some_and(|run_s| run_s >= 0.27),
+        "{tasks}"
+    );
+    assert_eq!(
+        (&tasks[2][3], &tasks[2][4]),
+        (&().into(), &().into()),
+        "{tasks}"
+    );
+    let said = sim("--format=human");
+    let line = said.lines().find(|line| line.starts_with("late "));
+    let words: Vec<&str> = line.unwrap_or_default().split_whitespace().collect();
+    assert!(
+        words.first() == Some(&"late") && words.ends_with(&["10", "10"]),
+        "{said}"
+    );
+}
