@@ -267,6 +267,7 @@ mod tests {
         Frames::new(&[Chain {
             name: "screen".to_owned(),
             deadline_ns: deadline_ms * MS,
+            known: None,
         }])
     }
 

@@ -86,8 +86,6 @@ impl Spec {
     /// The same with these deadlines, instead of those that its file has.
     #[must_use]
     pub fn with_deadlines(mut self, deadlines: Deadlines) -> Self {
-        let own = std::mem::take(&mut self.own_deadlines);
-        self.warnings.retain(|line| !own.contains(line));
         self.deadlines = Some(deadlines);
         self
     }
@@ -203,6 +201,7 @@ pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<()
         workload.chains.push(Chain {
             name: new.name.clone(),
             deadline_ns: new.deadline_ns,
+            known: None,
         });
     }
     Ok(())

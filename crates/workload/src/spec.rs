@@ -43,8 +43,6 @@ pub struct Spec {
     pub(crate) jitter: Option<Jitter>,
     /// Instead of those of its file.
     pub(crate) deadlines: Option<Deadlines>,
-    /// Those of the warnings that are about the deadlines that a recording says itself.
-    pub(crate) own_deadlines: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -71,7 +69,6 @@ impl Spec {
             source: Source::Model(model),
             jitter: None,
             deadlines: None,
-            own_deadlines: Vec::new(),
         })
     }
 
@@ -102,21 +99,19 @@ impl Spec {
             source: Source::RtApp(Arc::new(template)),
             jitter: None,
             deadlines: None,
-            own_deadlines: Vec::new(),
         })
     }
 
     /// A workload that is given whole, as a recording gives it: every seed and machine have the
-    /// same scripts. `deadlines` is what it says of its chains' deadlines, if it has any.
+    /// same scripts.
     #[must_use]
-    pub fn recorded(workload: Workload, warnings: Vec<String>, deadlines: Vec<String>) -> Self {
+    pub fn recorded(workload: Workload, warnings: Vec<String>) -> Self {
         Self {
             name: workload.name.clone(),
-            warnings: [warnings, deadlines.clone()].concat(),
+            warnings,
             source: Source::Recorded(Arc::new(workload)),
             jitter: None,
             deadlines: None,
-            own_deadlines: deadlines,
         }
     }
 

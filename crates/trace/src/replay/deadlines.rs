@@ -3,13 +3,14 @@
 //! its frames was due to begin.
 //!
 //! What must stay: what is not known is not guessed: a thread whose frames have no period has no
-//! deadline, and a note says so. A time that the recording states wins over a period, and the
+//! deadline, and a warning says so. A time that the recording states wins over a period, and the
 //! counter of vsync over the frames' own distances. Chains stand in the order of the tasks, as
 //! metrics name them. Times are ns. Free: what leaves the scripts of recordings as they are
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `frames_by_hand` (`of`, `begins`),
 //! `the_expected_timeline_is_the_deadline`, `the_deadline_is_the_period_that_is_known` (`given`,
 //! `median`), `the_next_frame_without_a_sleep_is_that_of_the_next_vsync` (`begins`),
-//! `names_are_those_of_metrics` (`name`, `most`), `deadlines_are_told_in_a_note` (`notes`).
+//! `names_are_those_of_metrics` (`name`, `most`),
+//! `the_deadline_is_the_period_that_is_known` also `warnings`.
 //!
 //! Callers: replay/script.rs (`of`, `step`).
 //!
@@ -23,15 +24,13 @@ use wakeplace_workload::{Chain, Event, MAX_CHAINS};
 /// Frames that follow each other within so much are of one movement: the slowest displays have 24
 /// frames a second.
 const FOLLOWS_NS: u64 = 50_000_000;
-/// Most names in a note.
-const MAX_NAMES: usize = 8;
 
 /// Chains, and what stands in the scripts of their tasks.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     pub(super) chains: Vec<Chain>,
     /// What the user may want to know of them.
-    pub(super) notes: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// By task: its chain, and how long after its thread's wake-up each frame begins.
     of_task: BTreeMap<u32, (u32, Vec<i32>)>,
 }
@@ -75,7 +74,6 @@ impl Deadlines {
         let mut this = Self::default();
         let mut unknown = 0;
         let mut taken = BTreeSet::new();
-        let mut said = Vec::new();
         let (most, left_out) = most(tasks);
         for at in most {
             let task = &tasks[at as usize];
@@ -88,13 +86,15 @@ impl Deadlines {
             };
             let period_ns = counter.map_or(deadline_ns, |(period_ns, _)| period_ns);
             let name = name(&names[at as usize], &mut taken);
-            let us = deadline_ns as f64 / 1e3;
-            said.push(format!("{name} {us:.1} us ({})", known.said()));
             let begins = begins(&task.frames, period_ns);
             this.of_task.insert(at, (this.chains.len() as u32, begins));
-            this.chains.push(Chain { name, deadline_ns });
+            this.chains.push(Chain {
+                name,
+                deadline_ns,
+                known: Some(known.said()),
+            });
         }
-        this.notes = notes(&said, unknown, left_out);
+        this.warnings = warnings(unknown, left_out);
         this
     }
 
@@ -201,32 +201,19 @@ fn name(task: &str, taken: &mut BTreeSet<String>) -> String {
     unique
 }
 
-/// What is said of the deadlines.
-fn notes(said: &[String], unknown: usize, left_out: usize) -> Vec<String> {
-    let mut notes = Vec::new();
-    if !said.is_empty() {
-        let few = said[..said.len().min(MAX_NAMES)].join(", ");
-        let more = said.len().saturating_sub(MAX_NAMES);
-        let more = if more > 0 {
-            format!(", and {more} more")
-        } else {
-            String::new()
-        };
-        notes.push(format!(
-            "the recording marks frames (Choreographer#doFrame), and each has a deadline after its \
-             vsync: {few}{more}; `--deadlines FILE` says others"
-        ));
-    }
+/// What is said of those that have none.
+fn warnings(unknown: usize, left_out: usize) -> Vec<String> {
+    let mut warnings = Vec::new();
     if unknown > 0 {
-        notes.push(format!(
+        warnings.push(format!(
             "{unknown} threads mark frames of which nothing says how often they are due: they have \
              no deadline"
         ));
     }
     if left_out > 0 {
-        notes.push(format!(
+        warnings.push(format!(
             "{left_out} more threads mark frames; those with the most, {MAX_CHAINS}, have deadlines"
         ));
     }
-    notes
+    warnings
 }

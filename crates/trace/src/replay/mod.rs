@@ -197,8 +197,9 @@ fn recorded<R: Read>(
     let mut warnings = recorded.warnings(&found, assumed);
     warnings.extend(scaled);
     let deadlines = recorded.deadlines(&found);
+    warnings.extend(deadlines.warnings.iter().cloned());
     match recorded.workload(argument, &deadlines) {
-        Some(workload) => Ok(Spec::recorded(workload, warnings, deadlines.notes)),
+        Some(workload) => Ok(Spec::recorded(workload, warnings)),
         None => Err(wrong(
             "no task runs or wakes in it".to_owned(),
             "a recording of sched_switch and sched_waking",

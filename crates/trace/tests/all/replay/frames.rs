@@ -209,10 +209,9 @@ fn frames_by_hand() {
     let pass = |number| [draws[0], run(3000), end(number), run(200)];
     assert!(matches!(draws[0], Event::Wait { .. }), "{draws:?}");
     assert_eq!(draws, [pass(0), pass(1), pass(2)].concat());
-    let expected = "the recording marks frames (Choreographer#doFrame), and each has a deadline \
-                    after its vsync: ui 16000.0 us (median distance of VSYNC-app); `--deadlines \
-                    FILE` says others";
-    assert_eq!(notes, [expected]);
+    let known = workload.chains[0].known.as_deref();
+    assert_eq!(known, Some("median distance of VSYNC-app"));
+    assert!(notes.is_empty(), "{notes:?}");
     let marks = |line: &&str| !line.contains("tracing_mark_write");
     let without: Vec<&str> = lines.text.lines().filter(marks).collect();
     let (without, notes) = {
@@ -292,8 +291,9 @@ fn the_deadline_is_the_period_that_is_known() {
         }
         let (workload, notes) = lines.loaded();
         assert_eq!(chains(&workload), [("ui", 11_000 * US)]);
-        let said = format!("ui 11000.0 us (median distance of {known})");
-        assert!(notes[0].contains(&said), "{notes:?}");
+        let said = format!("median distance of {known}");
+        assert_eq!(workload.chains[0].known, Some(said));
+        assert!(notes.is_empty(), "{notes:?}");
         // These counters do not say when an application was told.
         assert_eq!(of_frames(&workload, "ui"), [begin(0); 4]);
     }
@@ -340,9 +340,9 @@ fn a_file_of_deadlines_wins() {
     let spec = load(&format!("trace:{}", file.path().display()), None).expect("a workload");
     let text = br#"{"own": {"from": "app", "to": "RenderThread", "deadline": 5000}}"#;
     let own = spec.with_deadlines(Deadlines::parse(text, "d.json").expect("valid"));
-    assert!(!own.warnings.iter().any(|line| line.contains("frames")));
     let workload = own.expand(1, MachineFacts::alike(3)).expect("it fits");
     assert_eq!(chains(&workload), [("own", 5_000 * US)]);
+    assert_eq!(workload.chains[0].known, None);
     assert_eq!(of_frames(&workload, "ui"), []);
     let ends = of_frames(&workload, "RenderThread");
     let of_the_file = Event::FrameEnd {
@@ -477,14 +477,10 @@ fn the_expected_timeline_is_the_deadline() {
     bytes.extend(at(0, expects(9, 100)));
     let file = temporary(&bytes);
     let spec = load(&format!("trace:{}", file.path().display()), None).expect("a workload");
-    let said = "ui 20500.0 us (median of its expected timeline)";
-    assert!(
-        spec.warnings.iter().any(|line| line.contains(said)),
-        "{:?}",
-        spec.warnings
-    );
     let workload = spec.expand(1, MachineFacts::alike(3)).expect("it fits");
     assert_eq!(chains(&workload), [("ui", 20_500 * US)]);
+    let known = workload.chains[0].known.as_deref();
+    assert_eq!(known, Some("median of its expected timeline"));
     let (text, _) = lines.loaded();
     assert_eq!(workload.tasks, text.tasks);
 }
