@@ -3,9 +3,9 @@
 //! The order is that of names, so that a build does not depend on the file system.
 //!
 //! What must stay: a file's stem is the name that `Platform::builtin` finds it by; the table's
-//! name, `BUILTIN`, is what `src/builtin.rs` includes. Tests by part:
-//! `every_builtin_loads_under_its_own_name` (`main`, `table`), `other_names_are_in_order` (each
-//! file is there once).
+//! name, `BUILTIN`, is what `src/builtin.rs` includes. Free: how the table is written. Tests by
+//! part: `every_builtin_loads_under_its_own_name` (`main`, `table`), `other_names_are_in_order`
+//! (each file is there once).
 //!
 //! Tests: crates/platform/tests/all/builtin.rs
 

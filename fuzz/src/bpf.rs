@@ -10,7 +10,17 @@
 //! Addresses are offsets in that memory, descriptors numbers in the order in which they were given,
 //! from 1. A byte that is no digit stands for one, so that changed text is still read.
 //!
-//! What must stay: the form of inputs, or kept ones mean something else. Tests: fuzz/tests/all
+//! What must stay: the form of inputs, or kept ones mean something else; any byte is read as
+//! something; interpreted and compiled programs give the same result. Free: the limits `MOST_LINES`
+//! and `MOST_BYTES`, the platform, and how far a run goes. Tests by part:
+//! kept.rs::`every_kept_input_keeps_the_promises` (`steps`, `digit`, `bytes_of`, `play`,
+//! `scheduler`, `kernel`, `load`: kept inputs of fuzz/corpus/bpf must be simulated),
+//! mutations.rs::`bpf` of `keep_the_promises` (`bpf`: that both ways agree, that no input breaks
+//! it).
+//!
+//! Callers: fuzz/src/lib.rs (`bpf`, as a target's body). Rule: docs/internals/checks.md.
+//!
+//! Tests: fuzz/tests/all
 
 use crate::corpus::root;
 use crate::whole::{page, scheduled};
@@ -33,14 +43,14 @@ enum Step {
     Call(u32, Vec<u8>),
 }
 
-/// A byte that is no digit stands for one.
+/// The value of a hexadecimal digit; a byte that is none has that of its lower four bits.
 fn digit(byte: u8) -> u8 {
     char::from(byte)
         .to_digit(16)
         .map_or(byte & 15, |digit| digit as u8)
 }
 
-/// Two digits a byte, at most `MOST_BYTES`.
+/// Bytes that are written with two digits each, at most `MOST_BYTES`.
 fn bytes_of(text: &[u8]) -> Vec<u8> {
     let pairs = text.as_chunks::<2>().0.iter().take(MOST_BYTES);
     pairs
@@ -48,7 +58,7 @@ fn bytes_of(text: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// The lines of an input; what is none is left out.
+/// The steps that the lines of an input are; other lines are left out.
 fn steps(input: &[u8]) -> Vec<Step> {
     let lines = input.split(|byte| *byte == b'\n').take(MOST_LINES);
     let steps = lines.filter_map(|line| {
@@ -104,14 +114,14 @@ struct Played {
 }
 
 impl Loader for Played {
-    /// A new instance each time, as a loader's attachment gives one.
+    /// Plays the calls again and gives what they attach: a new instance each time.
     fn load(&self) -> Result<Box<dyn SchedExtOps>, String> {
         let instance = play(&self.platform, &self.steps).attached(self.mode)?;
         Ok(Box::new(instance))
     }
 }
 
-/// Of the same kernel always, so that findings repeat.
+/// The scheduler that an input loads, always on the same kernel, so that findings repeat.
 fn scheduler(platform: &Platform, input: &[u8], mode: Mode) -> Scheduler {
     Scheduler {
         name: "fuzz".to_owned(),
@@ -126,7 +136,7 @@ fn scheduler(platform: &Platform, input: &[u8], mode: Mode) -> Scheduler {
     }
 }
 
-/// What a loader hands over: it is refused by name, or runs, interpreted as compiled.
+/// The target: what a loader hands over is refused by name, or runs, interpreted as compiled.
 pub(crate) fn bpf(input: &[u8]) -> Reached {
     let platform = Platform::load("hikey960").expect("a platform of the list");
     let calls = play(&platform, &steps(input));

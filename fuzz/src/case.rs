@@ -11,7 +11,14 @@
 //! {"tasks": {}}
 //! ```
 //!
-//! What must stay: the form of inputs: what is written is read again. Tests: fuzz/tests/all
+//! What must stay: the form of inputs: what `write` gives is read again as the same run. Free:
+//! which options a run has. Tests by part: trees.rs::`a_run_survives_reading_and_writing` (`read`,
+//! `write`, `all`, and `file` for a workload).
+//!
+//! Callers: targets.rs (`read`, `all`, `write`), words.rs (`read`, `write`). Rule:
+//! docs/internals/checks.md.
+//!
+//! Tests: fuzz/tests/all/trees.rs::a_run_survives_reading_and_writing
 
 /// What is run, as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +61,7 @@ impl Case {
         Some(case)
     }
 
-    /// By its name after `===`; others are left out. None: another name.
+    /// The place of a file by its name after `===`; `None` for a name that is left out.
     fn file(&mut self, name: &str) -> Option<&mut Option<String>> {
         match name {
             "platform" => Some(&mut self.platform),

@@ -1,6 +1,15 @@
 //! Inputs that are kept in the repository.
 //!
-//! What must stay: files in the order of their names: runs repeat. Tests: fuzz/tests/all
+//! What must stay: files come in the order of their names, so that runs repeat; a README.md is no
+//! input. Free: which folders of the repository are seeds (`TARGETS` of lib.rs). Tests by part:
+//! kept.rs::`every_kept_input_keeps_the_promises` (`seeds`, `folder`: each target has something to
+//! start from), `the_corpus_is_small_and_regressions_are_described` (`regressions`, `root`). The
+//! order has no test of its own: `equal_seeds_make_equal_inputs` does not read files.
+//!
+//! Callers: fuzz/tests/all (`seeds`, `regressions`, `root`), bpf.rs (`root`). Rule:
+//! docs/internals/checks.md.
+//!
+//! Tests: fuzz/tests/all/kept.rs
 
 use crate::Target;
 use std::fs;
@@ -23,7 +32,7 @@ pub fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// What once went wrong.
+/// The inputs of a target that once went wrong.
 ///
 /// # Errors
 /// A file that cannot be read.

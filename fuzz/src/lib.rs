@@ -5,8 +5,16 @@
 //! that replays the kept inputs and seeded mutations of them (`fuzz/tests`). None of them may
 //! panic, hang or take much memory, and what is refused is refused with a message.
 //!
-//! What must stay: names of targets, which folders of kept inputs have; `refused` holds for each
-//! message.
+//! What must stay: names of targets, which folders of kept inputs have; `refused` asks a message of
+//! at most `MAX_MESSAGE_BYTES` of each refusal. Free: new targets, and what a target looks at.
+//! Tests by part: `each_has_a_test` (`TARGETS`), kept.rs::`every_kept_input_keeps_the_promises`
+//! (`target`, and `refused` for each kept input that is refused). `why` and `fnv1a` have no test of
+//! their own: main.rs shows what `why` gives, and another `fnv1a` draws other runs for an input.
+//!
+//! Callers: targets.rs, whole.rs, bpf.rs and store.rs (`refused`), targets.rs and replay.rs
+//! (`fnv1a`), main.rs (`target`, `why`).
+//!
+//! Tests: fuzz/tests/all
 
 mod bpf;
 pub mod case;

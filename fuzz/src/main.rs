@@ -2,7 +2,11 @@
 //!
 //! Used by hand, to reproduce a finding; nothing reads its output.
 //!
-//! What must stay: nothing depends on it.
+//! What must stay: a target is called as fuzzing calls it, so that a finding happens again; exit
+//! code 2 for a wrong name or file. Free: what it prints. `main` has no test: it is used by hand
+//! (docs/internals/checks.md, "Reproduce a finding").
+//!
+//! Tests: none; it prints what a target says
 
 use std::io::Write as _;
 use std::process::ExitCode;

@@ -1,8 +1,18 @@
 //! Inputs made from others. Documents are changed as trees, so that most of them still pass the
 //! parser and reach what comes after it.
 //!
-//! What must stay: the same stream gives the same input. What is drawn may change; kept inputs are
-//! files. Tests: fuzz/tests/all/mutations.rs
+//! What must stay: the same stream gives the same input, so draws depend on the stream alone; an
+//! input is at most `MAX_BYTES` long. Free: what is drawn and how often, `NUMBERS` and the texts:
+//! kept inputs are files and stay as they are. Tests by part: `equal_seeds_make_equal_inputs`
+//! (`mutate`, of runs), the tests `keep_the_promises` of mutations.rs (at least a tenth of what
+//! `document` and `lines` make must load). What each of `change`, `other_word`, `other_number`,
+//! `other_text`, `texts`, `change_list`, `change_table`, `nested`, `bytes`, `one_of` and `index`
+//! draws has no test of its own: another draw is as good as long as it repeats.
+//!
+//! Callers: fuzz/tests/all/mutations.rs and fuzz/guided/src/lib.rs (`mutate`), words.rs
+//! (`document`, `lines`, `other_number`, `index`, `one_of`). Rule: docs/internals/checks.md.
+//!
+//! Tests: fuzz/tests/all/mutations.rs
 
 use crate::tree::{Form, Tree};
 use crate::words;
@@ -135,7 +145,8 @@ pub(crate) fn document(
     })
 }
 
-/// One change within the node, by its kind.
+/// Changes the node itself, in a way that its kind allows: a word, a text, a list or a table.
+/// `whole` is the document that it is in; `donor` is another one that values may come from.
 fn change(node: &mut Tree, whole: &Tree, donor: Option<&Tree>, random: &mut Stream) {
     match node {
         Tree::Word(word) => *node = other_word(word, random),
@@ -145,7 +156,7 @@ fn change(node: &mut Tree, whole: &Tree, donor: Option<&Tree>, random: &mut Stre
     }
 }
 
-/// Another word, a text, or the word nested.
+/// What stands in place of a word: another word, the word as a text, or the word nested.
 fn other_word(word: &str, random: &mut Stream) -> Tree {
     let word = match random.below(12) {
         0 => return Tree::Text(word.to_owned()),
@@ -156,7 +167,7 @@ fn other_word(word: &str, random: &mut Stream) -> Tree {
     Tree::Word(word)
 }
 
-/// A number near the one given, or one at which something changes.
+/// What stands in place of a number: one near it, or one of `NUMBERS`, where something changes.
 pub(crate) fn other_number(word: &str, random: &mut Stream) -> String {
     if let Ok(number) = word.parse::<i128>() {
         match random.below(8) {
@@ -172,7 +183,7 @@ pub(crate) fn other_number(word: &str, random: &mut Stream) -> String {
     one_of(&NUMBERS, random).to_owned()
 }
 
-/// Another text, some of this document, or one of the nasty ones.
+/// What stands in place of a text: the text changed, another one of `whole`, or one of `TEXTS`.
 fn other_text(text: &str, whole: &Tree, random: &mut Stream) -> Tree {
     Tree::Text(match random.below(8) {
         0 | 1 => one_of(&TEXTS, random).to_owned(),
@@ -193,7 +204,7 @@ fn other_text(text: &str, whole: &Tree, random: &mut Stream) -> Tree {
     })
 }
 
-/// All texts below a node, in order.
+/// Collects all texts below a node into `all`, in their order.
 fn texts<'a>(tree: &'a Tree, all: &mut Vec<&'a str>) {
     match tree {
         Tree::Word(_) => {}
@@ -203,7 +214,7 @@ fn texts<'a>(tree: &'a Tree, all: &mut Vec<&'a str>) {
     }
 }
 
-/// Members go, double, move or come.
+/// Changes a list: a member goes, doubles, moves or is nested, or all go.
 fn change_list(items: &mut Vec<Tree>, random: &mut Stream) {
     if items.is_empty() {
         items.push(Tree::Word(one_of(&NUMBERS, random).to_owned()));
@@ -223,7 +234,7 @@ fn change_list(items: &mut Vec<Tree>, random: &mut Stream) {
     }
 }
 
-/// Members go, double, move, or get another name or the donor's value.
+/// Changes a table: a member goes, doubles, moves, or gets another name or the donor's value.
 fn change_table(
     members: &mut Vec<(String, Tree)>,
     whole: &Tree,
@@ -263,7 +274,7 @@ fn change_table(
     }
 }
 
-/// Up to `DEEP` levels around it, mostly few.
+/// The tree inside of lists and tables, up to `DEEP` levels, mostly few.
 fn nested(tree: Tree, random: &mut Stream) -> Tree {
     let most = random.below(DEEP);
     let depth = 1 + random.below(1 + most);
@@ -273,7 +284,7 @@ fn nested(tree: Tree, random: &mut Stream) -> Tree {
     })
 }
 
-/// Lines dropped, doubled, moved, taken from another text, or with other numbers.
+/// A text whose lines are dropped, doubled, moved, taken from `donor`, or have other numbers.
 pub(crate) fn lines(seed: &[u8], donor: &[u8], changes: u64, random: &mut Stream) -> Vec<u8> {
     let split = |bytes: &[u8]| -> Vec<Vec<u8>> {
         bytes
@@ -300,7 +311,7 @@ pub(crate) fn lines(seed: &[u8], donor: &[u8], changes: u64, random: &mut Stream
     all.join(&b'\n')
 }
 
-/// Bytes changed, dropped, doubled, or taken from another input.
+/// An input whose bytes are changed, dropped, doubled, or taken from `donor`.
 pub(crate) fn bytes(seed: &[u8], donor: &[u8], changes: u64, random: &mut Stream) -> Vec<u8> {
     let mut all = seed.to_vec();
     for _ in 0..changes {

@@ -1,7 +1,15 @@
 //! A store of a sweep that somebody changed: with SQL, with other bytes, or both.
 //!
-//! What must stay: the form of inputs. A changed store is read or refused, and nothing else is
-//! reached.
+//! What must stay: the form of inputs. A changed store gives the runs that were made or is refused,
+//! and no other file is reached. Free: limits, and the sweep of `whole`. Tests by part:
+//! kept.rs::`every_kept_input_keeps_the_promises` (`store`, `change`, `flip`: kept stores of
+//! fuzz/corpus/store must be read, those of fuzz/regressions/store were findings),
+//! mutations.rs::`store` of `keep_the_promises` (other runs, or an error that is not the store's),
+//! both `whole` and `runs`: without them no input passes.
+//!
+//! Callers: fuzz/src/lib.rs (`store`, as a target's body). Rule: docs/internals/checks.md.
+//!
+//! Tests: fuzz/tests/all
 
 use crate::{Reached, refused};
 use rusqlite::Connection;
@@ -22,8 +30,8 @@ struct Whole {
     runs: Vec<RunRecord>,
 }
 
-/// Lines of SQL, and of `flip PLACE BYTE`, change a store that has all runs. What is read from it
-/// is these runs, or it is refused.
+/// The target: lines of SQL, and of `flip PLACE BYTE`, change a store that has all runs. What is
+/// read from it is these runs, or it is refused.
 pub(crate) fn store(bytes: &[u8]) -> Reached {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return Reached::Refused;
@@ -84,7 +92,8 @@ fn runs(sweep: &Sweep, path: &Path) -> Result<Vec<RunRecord>, StoreError> {
     Ok(all)
 }
 
-/// As far as SQLite takes it; it reaches no other file, and ends.
+/// Changes the store by these lines, as far as SQLite takes them; no other file is reached, and
+/// it ends.
 fn change(path: &Path, sql: &[&str]) {
     let store = Connection::open(path).expect("the store");
     for (limit, most) in [
@@ -102,7 +111,7 @@ fn change(path: &Path, sql: &[&str]) {
     }
 }
 
-/// Lines `flip PLACE BYTE`; a place counts round the file's end.
+/// Changes bytes of the store by lines `flip PLACE BYTE`; a place counts round the file's end.
 fn flip(path: &Path, flips: &[&str]) {
     if flips.is_empty() {
         return;

@@ -1,6 +1,14 @@
 //! The bodies of the targets.
 //!
 //! What must stay: no target panics or hangs, whatever comes; how far an input got is `Reached`.
+//! Free: which runs and policies are tried, and their sizes. Tests by part: mutations.rs has a test
+//! in `keep_the_promises` by each target's name (`platform`, `rtapp`, `trace`, `tree`, `run`,
+//! `study`, `report`), and kept.rs::`every_kept_input_keeps_the_promises` takes all kept inputs:
+//! both also for `on_platform` (what a platform promises), `on_import` (an import loads as it was
+//! made), `loaded` (arguments of a run). `policies` has no test of its own: it only chooses.
+//!
+//! Callers: fuzz/src/lib.rs (`TARGETS`). Rule: docs/internals/checks.md.
+//!
 //! Tests: fuzz/tests/all
 
 use crate::case::Case;
@@ -70,7 +78,7 @@ pub fn platform(bytes: &[u8]) -> Reached {
     }
 }
 
-/// What a loaded platform promises, then a short run on it.
+/// Checks what a loaded platform promises, then makes a short run on it.
 fn on_platform(bytes: &[u8], platform: Platform) -> Reached {
     let n = platform.cpus.len();
     assert!((1..=1024).contains(&n));
@@ -159,7 +167,7 @@ pub fn tree(bytes: &[u8]) -> Reached {
     reached
 }
 
-/// An import is a platform file that loads as it was made.
+/// Checks that an import is a platform file that loads as it was made, then runs on it.
 fn on_import(bytes: &[u8], imported: Imported) -> Reached {
     let again = Platform::from_toml(&imported.toml, "fuzz.toml").expect("it was read before");
     assert_eq!(again, imported.platform);

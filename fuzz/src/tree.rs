@@ -1,8 +1,16 @@
 //! A TOML or JSON document as a tree that can be changed and written again. Numbers stay text, so
 //! that any number can be written; a table may hold a key twice.
 //!
-//! What must stay: what is written is read again as the same tree, as far as both forms can say it.
-//! Tests: fuzz/tests/all
+//! What must stay: what is written is read again as the same tree, as far as both forms can say it;
+//! members keep their order. Free: how a tree is kept. Tests by part:
+//! `a_document_survives_reading_and_writing` (`read`, `write`, `write_into`, `quoted`, `of_json`,
+//! `of_toml`), `a_key_can_stand_twice` (`write`), `nodes_are_numbered_in_the_order_of_the_text`
+//! (`count`, `node`). `under` has no test of its own: mutations would take no values of other
+//! documents.
+//!
+//! Callers: mutate.rs. Rule: docs/internals/checks.md.
+//!
+//! Tests: fuzz/tests/all/trees.rs
 
 use std::fmt::Write as _;
 

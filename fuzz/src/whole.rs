@@ -1,6 +1,17 @@
 //! From loaded inputs through the simulation to every form of output.
 //!
-//! What must stay: each form of output is made, and read again where that is possible.
+//! What must stay: each form of output is made, and read again where that is possible; a run takes
+//! `DURATION_NS`. Free: in which order forms are made. Tests by part:
+//! kept.rs::`every_kept_input_keeps_the_promises` (`run`, `traced`, `reports`: kept inputs of
+//! fuzz/corpus must be simulated) and the tests `keep_the_promises` of mutations.rs, which see a
+//! panic of `run`, `scheduled`, `traced`, `logged`, `read_again`, `reports` or `page`, an empty
+//! output or JSON that `report` refuses. `after_load`, `happened` and `iteration` have no test of
+//! their own.
+//!
+//! Callers: targets.rs (`new`, `run`, `page`), bpf.rs (`scheduled`, `page`). Rule:
+//! docs/internals/checks.md.
+//!
+//! Tests: fuzz/tests/all
 
 use crate::{Reached, refused};
 use std::path::Path;
@@ -98,7 +109,7 @@ impl Loaded {
     }
 }
 
-/// A foreign scheduler's run as JSON.
+/// Runs a foreign scheduler and gives the result as JSON.
 pub(crate) fn scheduled(platform: &Platform, scheduler: Scheduler) -> Result<String, StudyError> {
     let spec = Spec::parse("periodic:n=5,period=4ms,duty=30%", &LoadOptions::default());
     let experiment = Experiment {
@@ -122,13 +133,13 @@ pub(crate) fn scheduled(platform: &Platform, scheduler: Scheduler) -> Result<Str
     ))
 }
 
-/// Inputs that are each valid and do not go together.
+/// How far inputs came that are each valid and do not go together; the error must have a message.
 fn after_load(error: &dyn std::fmt::Display) -> Reached {
     refused(error);
     Reached::Loaded
 }
 
-/// The only run, with all that can be taken down of it.
+/// Makes the only run, and writes every trace that can be taken down of it.
 fn traced(experiment: &Experiment, workload: &Workload) -> Result<Comparison, StudyError> {
     let folder = tempfile::tempdir().expect("a folder for the traces");
     let platform = &experiment.platform;
@@ -174,7 +185,7 @@ impl Iterations {
     }
 }
 
-/// The run again with rt-app's logs, where its file wants them: a line for each iteration.
+/// Makes the run again with rt-app's logs, where its file wants them: a line for each iteration.
 fn logged(experiment: &Experiment, workload: &Workload, folder: &Path) -> Result<(), StudyError> {
     let Some(log) = experiment.workload.rtapp_log() else {
         return Ok(());
@@ -193,7 +204,7 @@ fn logged(experiment: &Experiment, workload: &Workload, folder: &Path) -> Result
     Ok(())
 }
 
-/// What was exported is a recording, or is refused with a reason.
+/// Checks that what was exported is a recording, or is refused with a reason.
 fn read_again(path: &Path, platform: &Platform) {
     let argument = format!("{}{}", wakeplace_trace::PREFIX, path.display());
     if let Err(error) = wakeplace_trace::load(&argument, Some(platform)) {
@@ -201,7 +212,7 @@ fn read_again(path: &Path, platform: &Platform) {
     }
 }
 
-/// The result in every form.
+/// Checks that every form of the result is written, and the expectations with it.
 fn reports(comparison: &Comparison, expectations: &[Expectation]) {
     for style in STYLES {
         assert!(!wakeplace_report::comparison(comparison, Format::Human, style).is_empty());
@@ -233,7 +244,7 @@ fn reports(comparison: &Comparison, expectations: &[Expectation]) {
     }
 }
 
-/// The page that `report` makes of our own JSON.
+/// Checks that `report` makes a page of our own JSON.
 pub(crate) fn page(json: &str) {
     let whole = serde_json::from_str::<serde_json::Value>(json);
     assert!(whole.is_ok(), "our JSON is none: {whole:?}");

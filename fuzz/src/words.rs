@@ -2,7 +2,15 @@
 //! features, settings.
 //!
 //! What must stay: lists come from the program's own tables, so that new names are drawn without a
-//! change here. Tests: fuzz/tests/all
+//! change here; draws depend on the stream alone. Free: what is drawn and how often. Tests by part:
+//! mutations.rs::`equal_seeds_make_equal_inputs` (`mutate`), mutations.rs::`run` of
+//! `keep_the_promises` (at least a tenth of the runs that `line`, `platform`, `workload`, `policy`,
+//! `parameter`, `model`, `time`, `hotplug` and `expectation` make must be simulated). `put`,
+//! `change_line`, `change_files` and `digits_changed` have no test of their own.
+//!
+//! Callers: mutate.rs (`mutate`, `digits_changed`). Rule: docs/internals/checks.md.
+//!
+//! Tests: fuzz/tests/all/mutations.rs
 
 use crate::case::Case;
 use crate::mutate::{document, index, lines, one_of, other_number};
@@ -40,7 +48,7 @@ pub(crate) fn mutate(seed: &[u8], donor: &[u8], changes: u64, random: &mut Strea
     case.write().into_bytes()
 }
 
-/// Of most options only one counts; a second policy now and then makes a comparison.
+/// Puts a line into the run: of most options only one counts, so it takes the place of the other.
 fn put(case: &mut Case, line: (String, String)) {
     let many = matches!(line.0.as_str(), "set" | "expect" | "policy-at");
     if !many {
@@ -80,7 +88,7 @@ fn change_files(case: &mut Case, donor: &Case, random: &mut Stream) {
     change(&mut case.workload, &donor.workload, Form::Json);
 }
 
-/// One argument of a run.
+/// A new line: one argument of a run.
 fn line(random: &mut Stream) -> (String, String) {
     let (option, value) = match random.below(13) {
         0 => ("platform", platform(random)),
@@ -100,7 +108,7 @@ fn line(random: &mut Stream) -> (String, String) {
     (option.to_owned(), value)
 }
 
-/// A built-in one.
+/// The name of a built-in platform.
 fn platform(random: &mut Stream) -> String {
     let names: Vec<&str> = builtin_names().collect();
     one_of(&names, random).to_owned()
@@ -236,7 +244,7 @@ fn model(random: &mut Stream) -> String {
     format!("{key}={value}")
 }
 
-/// Times at which something changes.
+/// A time at which something changes.
 fn time(random: &mut Stream) -> String {
     one_of(
         &["0s", "1ns", "1us", "999us", "4ms", "5ms", "19999us", "20ms"],
@@ -245,7 +253,7 @@ fn time(random: &mut Stream) -> String {
     .to_owned()
 }
 
-/// Up to six steps.
+/// A schedule of CPUs that go and come, of up to six steps.
 fn hotplug(random: &mut Stream) -> String {
     let step = |random: &mut Stream| {
         let state = one_of(&["on", "off", "off"], random);
@@ -255,7 +263,7 @@ fn hotplug(random: &mut Stream) -> String {
     steps.join(",")
 }
 
-/// Metrics with sensible and senseless limits.
+/// An expectation: a metric with a sensible or senseless limit.
 fn expectation(random: &mut Stream) -> String {
     let metric = METRICS[index(METRICS.len(), random)].name;
     let sign = one_of(&["<", "<=", ">", ">=", "==", "="], random);

@@ -314,7 +314,7 @@ pub fn find(name: &str) -> Result<&'static Command> {
     Ok(all[choose("command", name, &names)?])
 }
 
-/// What there is.
+/// Prints all commands with what they do.
 #[must_use]
 pub fn help() -> String {
     let mut text = "cargo xtask COMMAND\n".to_owned();

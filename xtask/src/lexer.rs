@@ -51,7 +51,7 @@ impl Scanner {
         self.chars.get(self.at + ahead).copied().unwrap_or('\0')
     }
 
-    /// The character stays.
+    /// Keeps the character as it is.
     fn keep(&mut self) {
         self.out.push(self.chars[self.at]);
         self.at += 1;

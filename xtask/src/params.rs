@@ -36,7 +36,7 @@ fn read(repo: &Repo) -> Result<Vec<Param>, String> {
     })
 }
 
-/// As the page's column has them.
+/// The values of a parameter, as the page's column has them.
 fn values(values: &Values) -> String {
     match values {
         Values::Switch => "`on`, `off`".to_owned(),
@@ -49,7 +49,7 @@ fn values(values: &Values) -> String {
     }
 }
 
-/// As the page's column has them.
+/// Whether the live scheduler has it, as the page's column says.
 fn live(live: &Live) -> String {
     let quoted = |values: &[String]| {
         let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();

@@ -9,13 +9,14 @@
 //! What must stay: the numbers of kinds and the names that go into the hash, since recorded hashes
 //! (scripts/same-runs.txt) are compared. The order of facts is free: they are summed.
 //! `what_happens_otherwise_is_in_it` finds a fact that is left out,
-//! `events_that_do_nothing_are_not_in_it` one too many. Tests by part: `each_part_counts`
-//! (`placement`, `run_start`, `migrate`, `cpu_power`, `figure`), `each_event_counts` (`wakeup`,
-//! `forked`, `task_exit`, `hotplug`, `cluster_power`, `frequency`),
-//! `order_and_signals_do_not_count` (`fact`), `nothing_between_is_nothing` (`change`),
-//! `the_end_cuts` (`finish`, `end`), `each_part_counts` also `of_name`, `folded`, `pair`, `span`,
-//! `of_power`, `of_kind`, `of_cause` and `run_stop`: values that must differ would be equal. `new`
-//! and `value` by same_behaviour.rs::`what_happens_otherwise_is_in_it`.
+//! `events_that_do_nothing_are_not_in_it` one too many. Free: how facts are collected and mixed, as
+//! long as equal facts give the recorded hashes. Tests by part: `each_part_counts` (`placement`,
+//! `run_start`, `migrate`, `cpu_power`, `figure`), `each_event_counts` (`wakeup`, `forked`,
+//! `task_exit`, `hotplug`, `cluster_power`, `frequency`), `order_and_signals_do_not_count`
+//! (`fact`), `nothing_between_is_nothing` (`change`), `the_end_cuts` (`finish`, `end`),
+//! `each_part_counts` also `of_name`, `folded`, `pair`, `span`, `of_power`, `of_kind`, `of_cause`
+//! and `run_stop`: values that must differ would be equal. `new` and `value` by
+//! same_behaviour.rs::`what_happens_otherwise_is_in_it`.
 //!
 //! Callers: crates/metrics/src/collector.rs (`new`, `figure`, `value`); the engine calls `happened`
 //! for each event.
@@ -128,8 +129,8 @@ impl Spans {
         before: NO_SPAN,
     };
 
-    /// From now on it does `what`. Returns a span that is over for good, with its end. None:
-    /// nothing is over yet.
+    /// Notes that something does `what` from now on. Returns a span that is over for good, with its
+    /// end. None: nothing is over yet.
     #[inline]
     fn change(&mut self, time_ns: u64, what: u64) -> Option<(Span, u64)> {
         if self.now.what == what {
@@ -154,7 +155,7 @@ impl Spans {
 }
 
 impl BehaviourHash {
-    /// For a run on `platform`.
+    /// The hash of a run on `platform` that has not begun.
     #[must_use]
     pub fn new(platform: &Platform) -> Self {
         let spans = |number| vec![Spans::NEW; number];
@@ -184,7 +185,7 @@ impl BehaviourHash {
         self.sum
     }
 
-    /// A sum, so that the order does not count, of well mixed numbers.
+    /// Adds a fact to the sum, so that the order does not count, of well mixed numbers.
     #[inline]
     fn fact(&mut self, kind: u64, [a, b, c, d]: [u64; 4]) {
         let first = folded(a ^ kind, b ^ 0xa076_1d64_78bd_642f);
@@ -202,7 +203,7 @@ impl BehaviourHash {
         }
     }
 
-    /// All spans of a kind end with the run.
+    /// Ends all spans of a kind with the run.
     fn end(&mut self, kind: u64, spans: &[Spans], end_ns: u64) {
         for (index, Spans { now, before }) in (0..).zip(spans) {
             for (span, until_ns) in [(before, now.from_ns), (now, end_ns)] {
@@ -213,7 +214,7 @@ impl BehaviourHash {
     }
 }
 
-/// What a CPU does, by name and idle state.
+/// Hash of what a CPU does, by name and idle state.
 fn of_power(power: CpuPower) -> u64 {
     match power {
         CpuPower::Busy => BUSY,
@@ -222,7 +223,7 @@ fn of_power(power: CpuPower) -> u64 {
     }
 }
 
-/// By name, so that the order of the enum is free.
+/// The hash of a kind of placement, by its name, so that the order of the enum is free.
 const fn of_kind(kind: PlacementKind) -> u64 {
     match kind {
         PlacementKind::Wake => const { of_name("wake") },
@@ -231,7 +232,7 @@ const fn of_kind(kind: PlacementKind) -> u64 {
     }
 }
 
-/// By name, as `of_kind`.
+/// Hash of a cause of a move by its name, as `of_kind`.
 const fn of_cause(cause: MigrateCause) -> u64 {
     match cause {
         MigrateCause::Wake => const { of_name("wake") },
@@ -246,7 +247,8 @@ const fn of_cause(cause: MigrateCause) -> u64 {
 }
 
 impl Observer for BehaviourHash {
-    /// Each kind of fact once. A new `Happening` belongs here, unless only traces need it.
+    /// Takes up what happened, each kind of fact once. A new `Happening` belongs here, unless only
+    /// traces need it.
     #[inline(always)]
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match *what {
@@ -275,28 +277,28 @@ impl Observer for BehaviourHash {
 }
 
 impl BehaviourHash {
-    /// What a CPU draws power for ends one span and begins another.
+    /// Ends one span of what a CPU draws power for, and begins another.
     #[inline]
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
         let over = self.cpus[cpu as usize].change(time_ns, of_power(power));
         self.span(CPU, cpu, over);
     }
 
-    /// None: some CPU of the cluster is busy.
+    /// Notes in which state a cluster is from now on. None: some CPU of the cluster is busy.
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
         let what = state.map_or(BUSY, |state| IDLE.wrapping_add(state.into()));
         let over = self.clusters[cluster as usize].change(time_ns, what);
         self.span(CLUSTER, cluster, over);
     }
 
-    /// The operating point of a domain, by its position in the platform.
+    /// Notes the operating point of a domain, by its position in the platform.
     #[inline]
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let over = self.clocks[domain as usize].change(time_ns, opp.into());
         self.span(CLOCK, domain, over);
     }
 
-    /// A placement's part of the hash.
+    /// Adds a placement.
     #[inline]
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         let Placement {
@@ -310,27 +312,27 @@ impl BehaviourHash {
         self.fact(CHOICE, [time_ns, kind, pair(prev_cpu, cpu), reason]);
     }
 
-    /// `due_ns`: when the sleep was to end.
+    /// Adds a wake-up. `due_ns`: when the sleep was to end.
     #[inline]
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
         self.fact(WAKEUP, [time_ns, task.into(), cpu.into(), due_ns]);
     }
 
-    /// A stretch of a task on a CPU; `run_stop` ends it.
+    /// Begins a stretch of a task on a CPU; `run_stop` ends it.
     #[inline]
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32) {
         let over = self.running[cpu as usize].change(time_ns, task.into());
         self.span(STRETCH, cpu, over);
     }
 
-    /// The CPU runs nothing of the workload from now on.
+    /// Ends the stretch: the CPU runs nothing of the workload from now on.
     #[inline]
     fn run_stop(&mut self, time_ns: u64, cpu: u32) {
         let over = self.running[cpu as usize].change(time_ns, NOTHING);
         self.span(STRETCH, cpu, over);
     }
 
-    /// A task off or on a queue has gone to another CPU.
+    /// Adds a move of a task, off or on a queue, to another CPU.
     fn migrate(&mut self, time_ns: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
         self.fact(
             MOVE,
@@ -338,22 +340,22 @@ impl BehaviourHash {
         );
     }
 
-    /// `script`: which task of the workload the new thread is of.
+    /// Adds a new thread. `script`: which task of the workload the new thread is of.
     fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
         self.fact(FORKED, [time_ns, task.into(), script.into(), 0]);
     }
 
-    /// A thread is gone.
+    /// Adds the end of a thread.
     fn task_exit(&mut self, time_ns: u64, task: u32) {
         self.fact(EXIT, [time_ns, task.into(), 0, 0]);
     }
 
-    /// A CPU has left or come back.
+    /// Adds that a CPU has left or come back.
     fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {
         self.fact(HOTPLUG, [time_ns, cpu.into(), online.into(), 0]);
     }
 
-    /// What is still open at the end of the run.
+    /// Closes what is still open at the end of the run.
     fn finish(&mut self, time_ns: u64) {
         for (kind, spans) in [
             (STRETCH, std::mem::take(&mut self.running)),

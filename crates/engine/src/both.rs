@@ -32,13 +32,13 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         self.1.happened(time_ns, what);
     }
 
-    /// Both hear it.
+    /// Tells both observers of a decision.
     fn decided(&mut self, time_ns: u64, decided: &Decided) {
         self.0.decided(time_ns, decided);
         self.1.decided(time_ns, decided);
     }
 
-    /// It is made once if either wants it.
+    /// Whether a decision is made up: once if either wants it.
     fn wants_decided(&self) -> bool {
         self.0.wants_decided() || self.1.wants_decided()
     }
@@ -81,7 +81,8 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         times.into_iter().flatten().min()
     }
 
-    /// Only who asked for this very time is shown it: `Observer::state` answers a question.
+    /// Shows the state to those that asked for it. Only who asked for this very time is shown it:
+    /// `Observer::state` answers a question.
     fn state(&mut self, state: &StateView<'_>) {
         if self.0.next_state_ns() == Some(state.time_ns) {
             self.0.state(state);
@@ -91,12 +92,12 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for Both<'_, A, B> {
         }
     }
 
-    /// It is told if either wants it; the other one hears it too.
+    /// Whether callbacks are told. They are if either wants it; the other one hears it too.
     fn wants_sched_ext(&self) -> bool {
         self.0.wants_sched_ext() || self.1.wants_sched_ext()
     }
 
-    /// Both hear it.
+    /// Tells both observers of a scheduler's callback.
     fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {
         self.0.sched_ext(time_ns, step);
         self.1.sched_ext(time_ns, step);

@@ -4,14 +4,16 @@
 //!
 //! What must stay: a run that passes here cannot fail later, so a check may become stricter only
 //! where a run would be wrong. The first problem found is the answer, in the order of `check`;
-//! words of messages are free but for what tests quote. Tests by part: classes.rs::`admission` and
-//! classes.rs::`admission_by_capacity` (`check_classes`), `devices_and_caps_must_fit_the_machine`
-//! (`check_hardware`), `new_tables_must_fit_the_machine` (`check_em_scale`),
-//! measures.rs::`stalls_take_time_not_work` (`check_nodes`), idle.rs::`teo_is_of_the_era`
-//! (`check_idle`), `impossible_schedules_are_refused` and power.rs::`what_is_built_cannot_change`
-//! (the order of `check`). `check_cpus` has no test of its own. `deadline_bandwidths` by
-//! classes.rs::`admission`. `check_changes` (the error `LateChange`) and `energy_inactive` have no
-//! test of their own here.
+//! words of messages are free but for what tests quote. Free: how a check is done, and a new check
+//! for a new input. Tests by part: classes.rs::`admission` and classes.rs::`admission_by_capacity`
+//! (`check_classes`), `devices_and_caps_must_fit_the_machine` (`check_hardware`),
+//! `new_tables_must_fit_the_machine` (`check_em_scale`), measures.rs::`stalls_take_time_not_work`
+//! (`check_nodes`), idle.rs::`teo_is_of_the_era` (`check_idle`), `impossible_schedules_are_refused`
+//! and power.rs::`what_is_built_cannot_change` (the order of `check`). `check_cpus` has no test of
+//! its own. `deadline_bandwidths` by classes.rs::`admission`. `check_changes` (the error
+//! `LateChange`) and `energy_inactive` have no test of their own here.
+//!
+//! Callers: crates/study/src/experiment.rs (`check`), explain/mod.rs (`energy_inactive`).
 //!
 //! Tests: crates/engine/tests/behaviour/classes.rs::devices_and_caps_must_fit_the_machine,
 //! crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
@@ -318,8 +320,8 @@ pub fn check(
     check_changes(options)
 }
 
-/// The kernel's admission test: bandwidths add up to 95 % of the CPUs at most, from 5.9 on of their
-/// capacities (`dl_bw_capacity()`), and where a deadline task may run is everybody's.
+/// Makes the kernel's admission test: bandwidths add up to 95 % of the CPUs at most, from 5.9 on of
+/// their capacities (`dl_bw_capacity()`), and where a deadline task may run is everybody's.
 fn check_classes(
     platform: &Platform,
     policy: &Policy,
@@ -364,7 +366,7 @@ fn check_classes(
     Ok(())
 }
 
-/// The policy's kernel has the governor of idle states.
+/// Checks that the policy's kernel has the governor of idle states.
 fn check_idle(policy: &Policy, options: &Options) -> Result<(), RunError> {
     if options.cpuidle == CpuIdle::Teo && policy.core_params().teo == WP_TEO_NONE {
         return Err(RunError::NoTeo {
@@ -374,7 +376,7 @@ fn check_idle(policy: &Policy, options: &Options) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Devices and caps name what the machine has.
+/// Checks that devices and caps name what the machine has.
 fn check_hardware(platform: &Platform, options: &Options) -> Result<(), RunError> {
     let last = platform.cpus.len() - 1;
     for device in &options.irq {
@@ -415,7 +417,7 @@ fn check_hardware(platform: &Platform, options: &Options) -> Result<(), RunError
         .try_for_each(|scale| check_em_scale(platform, scale))
 }
 
-/// Changes of the hardware come before the end of the run.
+/// Checks that changes of the hardware come before the end of the run.
 fn check_changes(options: &Options) -> Result<(), RunError> {
     let caps = options.freq_cap.iter();
     let scales = options.em_scale.iter();
@@ -429,7 +431,7 @@ fn check_changes(options: &Options) -> Result<(), RunError> {
     })
 }
 
-/// Tables are of domains with powers, and theirs are what the kernel takes.
+/// Checks that tables are of domains with powers, and theirs are what the kernel takes.
 fn check_em_scale(platform: &Platform, scale: &EmScale) -> Result<(), RunError> {
     let name = &platform.name;
     let refuse = |what, expected| Err(RunError::NoEnergyModel { what, expected });
@@ -473,7 +475,7 @@ fn deadline_bandwidths(task: &TaskScript, whole: u128) -> impl Iterator<Item = u
     })
 }
 
-/// Memory is bound to nodes that the machine has.
+/// Checks that memory is bound to nodes that the machine has.
 fn check_nodes(platform: &Platform, workload: &Workload) -> Result<(), RunError> {
     let last = platform.cpus.iter().map(|cpu| cpu.node).max().unwrap_or(0);
     for task in &workload.tasks {
@@ -491,7 +493,7 @@ fn check_nodes(platform: &Platform, workload: &Workload) -> Result<(), RunError>
     Ok(())
 }
 
-/// CPUs that tasks name exist.
+/// Checks that CPUs that tasks name exist.
 fn check_cpus(platform: &Platform, workload: &Workload) -> Result<(), RunError> {
     let exists = |cpu: u32, what: &dyn Fn() -> String| {
         if (cpu as usize) < platform.cpus.len() {

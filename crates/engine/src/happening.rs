@@ -8,9 +8,10 @@
 //!
 //! What must stay: a `Happening` is what observers, traces and `BehaviourHash` know of a run; a new
 //! kind is heard by all of them or named as not of interest. Both ends of the pipe are one build,
-//! so the form of `Telling` is free. Tests by part: `one_decision_is_told` (`Teller`,
-//! `tell_decided`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`
-//! (`tell`, `tell_nr_updated`; where a tree is built),
+//! so the form of `Telling` is free. Free: buffers, and how a `Happening` is written into the pipe.
+//! Tests by part: `one_decision_is_told` (`Teller`, `tell_decided`),
+//! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`tell`,
+//! `tell_nr_updated`; where a tree is built),
 //! crates/engine/src/behaviour/tests.rs::`each_event_counts` (kinds of `Happening`). `happened`,
 //! `updated`, `decided`, `wants_signals`, `wants_situation`, `next_state_ns` of `Teller` are
 //! covered as these are; `state` by no test of its own. `fmt` and the test's own `is_done` are no
@@ -251,8 +252,8 @@ impl<F> std::fmt::Debug for Teller<'_, F> {
 }
 
 impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
-    /// For an observer of which `copy` is one, as it is before the run. What `tell` returns counts
-    /// after a state: when the observer wants to see the next one.
+    /// A teller for an observer, of which `copy` is one, as it is before the run. What `tell`
+    /// returns counts after a state: when the observer wants to see the next one.
     pub fn new(copy: &'a mut dyn Observer, tell: F) -> Self {
         Self {
             tell,
@@ -262,7 +263,8 @@ impl<'a, F: FnMut(u64, Telling) -> Option<u64>> Teller<'a, F> {
         }
     }
 
-    /// A decision has many bytes. Told are those of which the observer says so at their placement.
+    /// Passes a decision on. It has many bytes. Told are those of which the observer says so at
+    /// their placement.
     fn tell_decided(&mut self, time_ns: u64, what: &Happening) {
         let Some(copy) = &mut self.copy else { return };
         let decided = match what {
@@ -303,13 +305,15 @@ impl<F: FnMut(u64, Telling) -> Option<u64>> Observer for Teller<'_, F> {
         self.next_state_ns
     }
 
-    /// The state is copied, and the answer says which one is wanted next.
+    /// Shows the state to the observer's process: it is copied, and the answer says which one is
+    /// wanted next.
     fn state(&mut self, state: &StateView<'_>) {
         let taken = Telling::State(Box::new(state.machine()));
         self.next_state_ns = (self.tell)(state.time_ns, taken);
     }
 
-    /// In a tree a situation is a decision, told only if a copy of the observer is there to choose.
+    /// Whether the observer wants the decision at hand. In a tree a situation is a decision, told
+    /// only if a copy of the observer is there to choose.
     fn wants_situation(&self) -> bool {
         self.copy.is_some()
     }

@@ -29,7 +29,7 @@ pub struct Hotplug {
 }
 
 impl fmt::Display for Hotplug {
-    /// As it is typed: `2s:1=off`.
+    /// Writes a step as it is typed: `2s:1=off`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.online { "on" } else { "off" };
         write!(f, "{}:{}={state}", Time(self.at_ns), self.cpu)

@@ -82,8 +82,8 @@ pub fn run<O: Observer>(
     sim::run(platform, policy, workload, options, observer, None)
 }
 
-/// The same for any observer. It is slower by the calls to the observer, and takes no room of its
-/// own in the program.
+/// Runs with any observer. It is slower by the calls to the observer, and takes no room of its own
+/// in the program.
 ///
 /// # Panics
 /// As `run` does.
@@ -98,7 +98,7 @@ pub fn run_watched(
     run(platform, policy, workload, options, &mut observer)
 }
 
-/// The same with a sched_ext scheduler that decides about all tasks but RT and deadline ones. The
+/// Runs with a sched_ext scheduler that decides about all tasks but RT and deadline ones. The
 /// policy says how the kernel beneath sets frequencies, and what its era is. A scheduler that ends
 /// is an outcome of the run (`Ended::Scheduler`).
 ///
@@ -117,8 +117,8 @@ pub fn run_sched_ext(
     sim::run(platform, policy, workload, options, observer, Some(ops))
 }
 
-/// The same under a tree's own kernel, which has booted on `tree_machine` of the same inputs. A
-/// kernel that fails ends the run (`Ended::Kernel`).
+/// Runs under a tree's own kernel, which has booted on `tree_machine` of the same inputs. A kernel
+/// that fails ends the run (`Ended::Kernel`).
 ///
 /// # Panics
 /// As `run` does.

@@ -213,7 +213,7 @@ impl Machine {
         self.preference.filter(|_| policy.leaves_clocks())
     }
 
-    /// All CPUs.
+    /// The numbers of all CPUs, ascending.
     pub(crate) fn cpus(&self) -> impl Iterator<Item = CpuId> + use<> {
         (0..self.nr_cpus).map(CpuId)
     }

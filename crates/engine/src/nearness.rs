@@ -4,8 +4,8 @@
 //! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_round_trip_moves_lines_by_the_closest_level` (`level`, `line_ns`),
 //! `a_move_refills_from_the_closest_level` (`part_within_cache`), `sets_compete_for_their_cache`
-//! (`Cache`), all (`new`, `is_stated`, `at`),
-//! wake_latency.rs::`the_wake_list_spares_the_waker_the_lock` (`share_cache`).
+//! (`Cache`), `a_round_trip_moves_lines_by_the_closest_level` and the others (`new`, `is_stated`,
+//! `at`), wake_latency.rs::`the_wake_list_spares_the_waker_the_lock` (`share_cache`).
 //!
 //! Callers: mechanics/handover.rs (`is_stated`, `line_ns`, `part_within_cache`),
 //! mechanics/memory.rs (`line_ns`).

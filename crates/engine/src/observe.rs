@@ -104,7 +104,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// It blocks or ends.
+    /// Whether the task blocks or ends.
     #[must_use]
     pub fn sleeps(self) -> bool {
         !matches!(self, Self::Preempted | Self::Yields)
@@ -136,7 +136,7 @@ pub enum PlacementKind {
 }
 
 impl PlacementKind {
-    /// As results have it.
+    /// The name that results have for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -214,7 +214,7 @@ pub struct Iteration {
 /// Watches a run. All methods do nothing unless implemented.
 #[allow(unused_variables)]
 pub trait Observer {
-    /// Something happened.
+    /// Tells the observer that something happened.
     fn happened(&mut self, time_ns: u64, what: &Happening) {}
     /// Is the decision that is about to fall to be shown as a `Situation`?
     fn wants_situation(&self) -> bool {
@@ -222,14 +222,14 @@ pub trait Observer {
     }
     /// The next placement will be the answer to this.
     fn situation(&mut self, time_ns: u64, situation: &Situation<'_>) {}
-    /// A tree's own code has chosen a CPU for a task, which is told next: with all that it found,
-    /// if the observer wants situations.
+    /// Tells that a tree's own code has chosen a CPU for a task, which is told next: with all that
+    /// it found, if the observer wants situations.
     fn decided(&mut self, time_ns: u64, decided: &Decided) {}
     /// Is each update of a tree's signals to be told?
     fn wants_signals(&self) -> bool {
         false
     }
-    /// A tree has brought a signal up to date.
+    /// Tells that a tree has brought a signal up to date.
     fn updated(&mut self, time_ns: u64, updated: &Updated) {}
     /// In the process of a tree's run: is the update that was told last to be told to the observer
     /// itself?
@@ -255,7 +255,7 @@ pub trait Observer {
     }
     /// The state at the time asked for. The next one asked for must be later.
     fn state(&mut self, state: &StateView<'_>) {}
-    /// It has seen enough: the run ends here.
+    /// Whether the observer has seen enough: then the run ends here.
     fn is_done(&self) -> bool {
         false
     }

@@ -10,6 +10,8 @@
 //! `default` are compared with no page: thermal.rs::`off_by_default_and_harmless_while_cool` is of
 //! one.
 //!
+//! Callers: crates/study/src/settings.rs (`set`).
+//!
 //! Tests: below, crates/engine/src/hardware.rs,
 //! crates/cli/tests/all/same_runs.rs::each_model_switch_and_queue_has_a_run
 
@@ -84,7 +86,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// As the handbook's table of settings has it: 30 s, all costs on.
+    /// The options that the handbook's table of settings has: 30 s, all costs on.
     fn default() -> Self {
         Self {
             duration_ns: 30_000_000_000,
@@ -141,7 +143,7 @@ impl CpuIdle {
         (Self::None, "none"),
     ];
 
-    /// As settings name it.
+    /// The name that settings have for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         let known = Self::NAMES.iter().find(|known| known.0 == self);
@@ -196,7 +198,7 @@ fn own_time(text: &str, word: &str) -> Option<Option<u64>> {
     }
 }
 
-/// The same text as `parse_shares` reads.
+/// Writes shares as the text that `parse_shares` reads.
 fn show_shares(shares: &[(String, u32)]) -> String {
     let parts: Vec<_> = shares
         .iter()
@@ -335,7 +337,8 @@ impl Options {
             .collect()
     }
 
-    /// The same as results record them: without devices, caps and shares where there are none.
+    /// The options that were in force, as results record them: without devices, caps and shares
+    /// where there are none.
     #[must_use]
     pub fn in_force(&self) -> Vec<(&'static str, String, &'static str)> {
         let mut keys = self.keys();

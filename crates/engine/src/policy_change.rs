@@ -29,7 +29,7 @@ pub struct PolicyChange {
 }
 
 impl fmt::Display for PolicyChange {
-    /// As it is typed: `10s=power-policy=powersaving`.
+    /// Writes a change as it is typed: `10s=power-policy=powersaving`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}={}", Time(self.at_ns), self.key, self.value)
     }
@@ -81,7 +81,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// When the core gets which policy. The changes have passed `check`.
+/// The times at which the core gets a policy, and which one. The changes have passed `check`.
 pub(crate) fn schedule(policy: &Policy, changes: &[PolicyChange]) -> Vec<(u64, Policy)> {
     let made = in_order(policy, changes);
     made.map(|(change, policy)| (change.at_ns, policy.expect("checked before the run")))

@@ -6,9 +6,11 @@
 //! when all times were reached. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What
 //! a change may touch"). Tests by part: `power_mode_is_seen` (`domains`, `level`, `sched_mc`),
 //! `level_0_is_seen` (`FLAGS`), `a_cpu_that_left_is_seen` (`States`, `Activity`),
-//! `looking_changes_nothing` (`missed_ns`). `show`, `machine`, `taken` and `next_state_ns`: all of
-//! these.
+//! `looking_changes_nothing` (`missed_ns`). `show`, `machine`, `taken` and `next_state_ns`:
+//! `power_mode_is_seen` and the others.
 //!
+//! `of` and `at` are of `power_mode_is_seen`, `state` of `looking_changes_nothing`; `signals` is
+//! read by crates/trace/src/export/record.rs and has no test here.
 //! Callers: crates/cli/src/commands/simulate.rs (`missed_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/states.rs
@@ -62,7 +64,7 @@ pub struct SchedMcState {
 }
 
 impl Activity {
-    /// By what draws power; `name` has the names of idle states.
+    /// What a CPU does, made of what draws power; `name` has the names of idle states.
     pub(crate) fn of(power: Option<CpuPower>, name: impl Fn(u16) -> String) -> Self {
         match power {
             Some(CpuPower::Transition { state }) => Self::Transition(name(state)),
@@ -228,7 +230,7 @@ impl StateView<'_> {
         });
     }
 
-    /// All of it.
+    /// The state of the whole machine, all of it copied.
     #[must_use]
     pub fn machine(&self) -> MachineState {
         (self.take)()
@@ -244,7 +246,7 @@ pub struct States {
 }
 
 impl States {
-    /// At these times, ns; in any order, each once.
+    /// An observer that takes the states at these times, ns; in any order, each once.
     #[must_use]
     pub fn at(times_ns: &[u64]) -> Self {
         let mut left = times_ns.to_vec();

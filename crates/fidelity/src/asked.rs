@@ -2,9 +2,10 @@
 //!
 //! What must stay: options and their words, which `cargo xtask fidelity` and its kin pass on. Free:
 //! what leaves the tables of pages as they are. Tests by part:
-//! programs.rs::`wrong_options_are_refused` (`number`, `request`),
-//! recorded.rs::`it_boots_nothing_and_takes_nothing_that_is_for_a_guest` (options that exclude each
-//! other).
+//! programs.rs::`wrong_options_are_refused` (`request`: a `--keep` that cannot be; options of
+//! `programs`), recorded.rs::`it_boots_nothing_and_takes_nothing_that_is_for_a_guest` (options that
+//! exclude each other). `number` has no test of its own: `--starts 0` or `--jobs 0` would be taken.
+//! Callers: main.rs (`request`).
 //!
 //! Tests: crates/fidelity/tests/all/programs.rs::wrong_options_are_refused,
 //! crates/fidelity/tests/all/recorded.rs
@@ -158,7 +159,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// A number from 1 on.
+/// A parser of options that takes a number from 1 to `max` and refuses others.
 fn number(max: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
     move |text| match text.parse() {
         Ok(number) if (1..=max).contains(&number) => Ok(number),

@@ -172,7 +172,7 @@ impl SetResult {
         there.count() as f64 * 100.0 / cpus.len().max(1) as f64
     }
 
-    /// And for all of them.
+    /// How far a pair agrees in all tasks together.
     fn all(&self, pair: usize, clusters: &Clusters) -> Agreement {
         let mut sum = Agreement::default();
         for task in 0..self.set.tasks.len() {
@@ -251,7 +251,7 @@ impl Measured {
         page::markdown(&self.machines)
     }
 
-    /// One object.
+    /// The measurement as one object of JSON.
     #[must_use]
     pub fn object(&self) -> Value {
         page::object(&self.machines, self.round_us)
@@ -341,8 +341,8 @@ fn simulated(
     sim::run(platform, &policy, set, &more, &conditions)
 }
 
-/// By how much the jobs that the guest measured are longer than the set says: the kernel's own time
-/// is in them. The simulator's jobs get it too.
+/// The time by which the jobs that the guest measured are longer than the set says: the kernel's
+/// own time is in them. The simulator's jobs get it too.
 fn work_more_ns(set: &Set, measured: &SetRun) -> Vec<i64> {
     let pairs = set.tasks.iter().zip(&measured.tasks);
     pairs

@@ -10,6 +10,8 @@
 //! tests/all/programs.rs::`a_right_request_gets_as_far_as_the_cache` (`record`, `measure`, `boot`,
 //! up to the cache). `value` has no test of its own: `--record` writes it.
 //!
+//! Callers: main.rs (`plan`, `recorded`, `compare`, `markdown`, `object`).
+//!
 //! Tests: crates/fidelity/tests/all/programs.rs
 
 mod guest;
@@ -130,7 +132,7 @@ impl Measurement {
 pub struct Counts(Recorded);
 
 impl Counts {
-    /// As they are kept in a file.
+    /// The counts as they are kept in a file.
     ///
     /// # Errors
     /// They are no JSON, which does not happen.
@@ -152,7 +154,7 @@ impl Compared {
         page::markdown(&self.recorded, &self.programs)
     }
 
-    /// One object.
+    /// The comparison as one object of JSON.
     #[must_use]
     pub fn object(&self) -> Value {
         page::object(&self.recorded, &self.programs)

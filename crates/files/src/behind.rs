@@ -1,6 +1,6 @@
 //! Files that grow for long (docs/guide/traces.md, "What is promised of files").
 //!
-//! Called by traces.
+//! Callers: crates/trace/src/export/ftrace.rs and perfetto.rs (`WriteBehind`).
 //!
 //! What must stay: the file holds what was written, in order. What the disk does not take is said
 //! by whoever syncs; nothing here hides an error of a write. Free: when bytes go to the disk. Tests

@@ -5,10 +5,13 @@
 //!
 //! What must stay: the form of a draft's name (`.wakeplace-*.tmp`), since later processes find
 //! leftovers by it. A draft is locked as long as its writer lives. Only unlocked drafts of the same
-//! user are removed, and no link is followed. Tests by part: `only_leftovers_of_this_user_go`
-//! (`remove_if_left`), `a_draft_is_made_beside_who_removes_leftovers` (`in_folder`, `is_at`),
+//! user are removed, and no link is followed. Free: what stands between prefix and suffix, and how
+//! leftovers are looked for. Tests by part: `only_leftovers_of_this_user_go` (`remove_if_left`),
+//! `a_draft_is_made_beside_who_removes_leftovers` (`in_folder`, `is_at`),
 //! crates/cli/tests/all/faults/leftovers.rs::`only_the_drafts_of_the_dead_go` (`sweep`, `is_draft`,
-//! `open_to_lock`), faults/mod.rs::`tables_without_exchange` (that the sweep puts a folder back).
+//! `open_to_lock`), faults/mod.rs::`tables_without_exchange` (that the sweep puts a folder back),
+//! faults/mod.rs::`files_of_a_run` (`file_in`, `drop`), faults/mod.rs::`tables_change_as_one`
+//! (`folder_in`). `path` and `file` only hand out.
 //!
 //! Tests: below, crates/cli/tests/all/faults/leftovers.rs
 
@@ -97,7 +100,7 @@ impl Drop for Draft {
 pub struct Scratch(Draft);
 
 impl Scratch {
-    /// In a folder that is there.
+    /// A draft folder in a folder that is there.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -112,7 +115,7 @@ impl Scratch {
     }
 }
 
-/// The open file is the one that has this name.
+/// Whether the open file is the one that has this name.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(named)) = (file.metadata(), fs::symlink_metadata(path)) else {
         return false;
@@ -120,7 +123,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
-/// The name is one that drafts have.
+/// Whether the name is one that drafts have.
 fn is_draft(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)

@@ -5,10 +5,12 @@
 //!
 //! What must stay: after `abandon` nothing of this process comes into any place, so the lock is
 //! never given back. A draft is on the list from its making until it is moved or removed. Names of
-//! drafts that are removed are drafts' names, too. Tests by part: `a_folder_in_use_goes`
-//! (`remove_in_use`), crates/cli/tests/all/interrupt.rs::`nothing_is_left_of_an_interrupted_run`
-//! (`abandon`, `add`), set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`keep`),
-//! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (`drop_draft`, `moving`).
+//! drafts that are removed are drafts' names, too. Free: how the list is kept. Tests by part:
+//! `a_folder_in_use_goes` (`remove_in_use`),
+//! crates/cli/tests/all/interrupt.rs::`nothing_is_left_of_an_interrupted_run` (`abandon`, `add`),
+//! set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`keep`),
+//! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (`drop_draft`, `moving`, `remove`). `lock`
+//! has no test of its own.
 //!
 //! Tests: below, crates/cli/tests/all/interrupt.rs::nothing_is_left_of_an_interrupted_run,
 //! crates/cli/tests/all/faults/mod.rs
@@ -64,7 +66,7 @@ pub(crate) fn drop_draft(path: &Path) {
 pub(crate) struct Held(MutexGuard<'static, BTreeSet<PathBuf>>);
 
 impl Held {
-    /// From now on this draft is no draft: nobody removes it. Where it is by then.
+    /// Takes a draft off the list, so that nobody removes it. Returns where it is by then.
     pub(crate) fn keep(&mut self, draft: &Path) -> PathBuf {
         self.0.remove(draft);
         // By its old name the next process would take it for a leftover.

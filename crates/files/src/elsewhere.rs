@@ -10,10 +10,13 @@
 //!
 //! What must stay: the other process is not trusted, so a desk checks each path, name and number,
 //! and opens at most `MOST_OPENED`. Both ends are of one program: the form of requests is free. Who
-//! drops an unpublished handle gives its draft up. Tests by part:
-//! `only_outputs_of_the_command_are_written` (`Desk`, `check`),
+//! drops an unpublished handle gives its draft up. Free: the form of requests and the numbers of
+//! handles. Tests by part: `only_outputs_of_the_command_are_written` (`Desk`, `check`),
 //! crates/cli/tests/all/wall.rs::`results_and_traces_are_written_through_the_wall` (`ask`,
-//! `Handle`), wall.rs::`a_broken_run_is_an_outcome` (drafts of a process that is gone).
+//! `Handle`), wall.rs::`a_broken_run_is_an_outcome` (drafts of a process that is gone). The way of
+//! a request, `write_elsewhere`, `is_elsewhere`, `place`, `set`, `of`, `file`, `rename`, `seal`,
+//! `publish` and at the desk `carry_out`, `done`, `hold`, `unknown`: the same test of wall.rs,
+//! which finds no file where one of them fails.
 //!
 //! Tests: below, crates/cli/tests/all/wall.rs
 
@@ -64,7 +67,7 @@ type Ask = dyn Fn(&Request) -> io::Result<(Reply, Option<OwnedFd>)> + Send + Syn
 
 static ELSEWHERE: OnceLock<Box<Ask>> = OnceLock::new();
 
-/// From now on files are written by who is asked so.
+/// Has files written from now on by the process that this asks.
 pub fn write_elsewhere(
     ask: impl Fn(&Request) -> io::Result<(Reply, Option<OwnedFd>)> + Send + Sync + 'static,
 ) {
@@ -72,7 +75,7 @@ pub fn write_elsewhere(
     let _ = ELSEWHERE.set(Box::new(ask));
 }
 
-/// Are they?
+/// Whether files are written by another process.
 pub(crate) fn is_elsewhere() -> bool {
     ELSEWHERE.get().is_some()
 }
@@ -100,7 +103,7 @@ pub(crate) struct Handle {
 }
 
 impl Handle {
-    /// A place, and its file.
+    /// Opens a place there, and its file.
     pub(crate) fn place(path: &Path) -> Result<(Self, File), WriteError> {
         let opened = ask(path, &Request::Place(path.to_owned()))?;
         match opened {
@@ -138,18 +141,18 @@ impl Handle {
         opened.1.ok_or_else(missing)
     }
 
-    /// A file of the set gets another name.
+    /// Gives a file of the set another name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), WriteError> {
         let what = Request::Rename(self.number, from.to_owned(), to.to_owned());
         ask(&self.path, &what).map(drop)
     }
 
-    /// Everything is on disk.
+    /// Brings everything to the disk.
     pub(crate) fn seal(&self) -> Result<(), WriteError> {
         ask(&self.path, &Request::Seal(self.number)).map(drop)
     }
 
-    /// It goes to its place; from then on dropping gives up nothing.
+    /// Moves it to its place; from then on dropping gives up nothing.
     pub(crate) fn publish(mut self) -> Result<(), WriteError> {
         self.published = true;
         ask(&self.path, &Request::Publish(self.number)).map(drop)
@@ -184,7 +187,7 @@ pub struct Desk {
 const MOST_OPENED: u64 = 1 << 10;
 
 impl Desk {
-    /// With the places that may be written.
+    /// A desk with the places that may be written.
     #[must_use]
     pub fn new(allowed: Vec<PathBuf>) -> Self {
         Self {
@@ -254,7 +257,7 @@ impl Desk {
         }
     }
 
-    /// The path is one of the command's outputs, and not too many were opened.
+    /// Checks that the path is one of the command's outputs, and not too many were opened.
     fn check(&self, path: &Path) -> Result<(), WriteError> {
         match self.opened < MOST_OPENED && self.allowed.iter().any(|allowed| allowed == path) {
             true => Ok(()),

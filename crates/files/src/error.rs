@@ -1,15 +1,19 @@
 //! Why a file is not in its place, and whose fault that is (docs/guide/traces.md, "What is promised
 //! of files").
 //!
-//! Called by all of this crate; the crate cli makes exit codes of faults: a place 2, the machine 3.
+//! Made by place.rs, set.rs, swap.rs and elsewhere.rs; crates/cli/src/failure.rs asks `fault`; the
+//! crate cli makes exit codes of faults: a place 2, the machine 3.
 //!
 //! What must stay: which errors are whose fault, as docs/guide/traces.md has them by exit codes. A
 //! message begins with the path. It says what is in the place where that is not what was there
-//! before. Words are free but for those that tests read. Tests by part: `faults_are_told_apart`
-//! (`fault`), set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`Why::Left`),
+//! before. Words are free but for those that tests read. Free: words that no test reads, and how an
+//! error is kept. Tests by part: `faults_are_told_apart` (`fault`),
+//! set.rs::`what_cannot_move_to_the_new_folder_is_kept` (`Why::Left`),
 //! swap.rs::`an_old_folder_that_cannot_go_back_is_kept` (`Why::Aside`),
 //! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (exit codes),
-//! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`Why::System`). No test of its own: `Told`.
+//! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`Why::System`). No test of its own: `Told`
+//! (`told`, `into_told`). `refused`, `unsynced` and `because` make the messages that faults/mod.rs
+//! reads.
 //!
 //! Tests: below, crates/cli/tests/all/faults/mod.rs,
 //! crates/cli/tests/all/faults/tmpfs.rs::a_full_disk
@@ -89,23 +93,23 @@ pub struct Told {
 }
 
 impl WriteError {
-    /// The system cannot write it.
+    /// The error that the system cannot write a place.
     #[must_use]
     pub fn new(path: &Path, error: io::Error) -> Self {
         Self::because(path, Why::System(error))
     }
 
-    /// The place cannot be taken.
+    /// The error that the place cannot be taken.
     pub(crate) fn refused(path: &Path, why: impl Into<String>) -> Self {
         Self::because(path, Why::Refused(why.into()))
     }
 
-    /// It is in its place, and may not be there after a crash.
+    /// The error of what is in its place, and may not be there after a crash.
     pub(crate) fn unsynced(path: &Path, error: io::Error) -> Self {
         Self::because(path, Why::Unsynced(error))
     }
 
-    /// The place with the reason.
+    /// The error of a place, with the reason.
     pub(crate) fn because(path: &Path, why: Why) -> Self {
         let path = path.to_owned();
         Self { path, why }
@@ -123,12 +127,12 @@ impl WriteError {
         }
     }
 
-    /// What another process says of it.
+    /// The error that another process says of a place.
     pub(crate) fn told(path: &Path, told: Told) -> Self {
         Self::because(path, Why::Told(told))
     }
 
-    /// For another process.
+    /// The error as it is told to another process.
     pub(crate) fn into_told(self) -> Told {
         Told {
             of_machine: self.fault() == Fault::Machine,

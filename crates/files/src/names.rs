@@ -4,6 +4,7 @@
 //!
 //! What must stay: a name belongs to a set only as a whole. Looking one up takes time that grows
 //! with its length alone (`are_simple`), since names may come from a process that is not trusted.
+//! Free: how parts are kept and compared.
 //! Tests by part: `names_are_told_by_their_parts` (`have`, `ending`, `exactly`, `is_of`),
 //! elsewhere.rs::`only_outputs_of_the_command_are_written` (`are_simple`).
 //!
@@ -30,13 +31,13 @@ pub struct Names(pub Vec<Vec<Part>>);
 const MOST_PARTS: usize = 16;
 
 impl Names {
-    /// All that end so.
+    /// The names that end so.
     #[must_use]
     pub fn ending(end: &str) -> Self {
         Self(vec![vec![Part::Any, Part::Text(end.to_owned())]])
     }
 
-    /// These.
+    /// These names and no others.
     #[must_use]
     pub fn exactly<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let one = |name: &str| vec![Part::Text(name.to_owned())];

@@ -1,16 +1,19 @@
 //! A file that is there whole or not at all. A device or a pipe is written in place
 //! (docs/guide/traces.md, "What is promised of files"). Nobody sees a file that is half written.
 //!
-//! Called for every file that this program writes but those of sets.
+//! Callers: crates/cli/src/output.rs, crates/trace/src/export/sink.rs, crates/lab/src/guest.rs
+//! (`Place`).
 //!
 //! What must stay: the order of the steps: draft, write, rights, sync, rename, sync of the folder.
 //! What was there stays as it is until the rename. Links are followed, rights are kept, devices and
-//! pipes are written in place. Tests by part: `links_stay_links` (`Place::open`),
+//! pipes are written in place. Free: how calls are made, as long as their order and what is synced
+//! stay. Tests by part: `links_stay_links` (`Place::open`),
 //! crates/cli/tests/all/output.rs::`links_and_rights_stay` (`keep_rights`),
 //! output.rs::`an_unwritable_place_is_found_before_anything_runs` and
 //! output.rs::`a_device_is_written_to_and_not_replaced` (`Place::open`),
 //! crates/cli/tests/all/faults/mod.rs::`files_of_a_run` (each call fails once),
-//! faults/mod.rs::`synced_before_and_after` (`seal`, `publish`, `sync_folder`).
+//! faults/mod.rs::`synced_before_and_after` (`seal`, `publish`, `sync_folder`). `write` and
+//! `folder_of` are of `files_of_a_run`, too.
 //!
 //! Tests: below, crates/cli/tests/all/output.rs, crates/cli/tests/all/faults/mod.rs
 
@@ -133,7 +136,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// What was there keeps its rights.
+/// Gives the new file the rights of what was there.
 pub(crate) fn keep_rights(old: &Path, new: &Path) -> io::Result<()> {
     match fs::metadata(old) {
         Ok(old) => fs::set_permissions(new, old.permissions()),
@@ -141,7 +144,7 @@ pub(crate) fn keep_rights(old: &Path, new: &Path) -> io::Result<()> {
     }
 }
 
-/// The names in a folder survive a power failure.
+/// Syncs a folder, so that the names in it survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     let open = match File::open(folder) {

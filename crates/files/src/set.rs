@@ -2,11 +2,13 @@
 //! one (docs/guide/traces.md, "What is promised of files"). Readers see the old folder or the new
 //! one, nothing between.
 //!
-//! Called for tables and logs; `install` for kernel trees and the lab's packages.
+//! Callers: crates/cli/src/runs_export.rs, crates/trace/src/export/parquet.rs,
+//! crates/trace/src/rtapp_log/files.rs (`FileSet`); crates/archive/src/cache.rs (`install`).
 //!
 //! What must stay: the order of the steps: draft folder, files, sync, exchange, sync of the folder,
 //! removal of the old one. No file of somebody else is ever removed: a folder with other names is
-//! refused, and what comes in at the last moment moves on or is kept. Tests by part:
+//! refused, and what comes in at the last moment moves on or is kept. Free: how folders are walked
+//! and when a whole file system is synced. Tests by part:
 //! crates/cli/tests/all/faults/mod.rs::`tables_change_as_one` (each call fails once),
 //! faults/mod.rs::`synced_before_and_after` (`seal`, `publish`, `sync`),
 //! faults/leftovers.rs::`a_folder_with_other_files_is_refused` (`old_folder`, `refuse_foreign`),
@@ -14,7 +16,8 @@
 //! `what_cannot_move_to_the_new_folder_is_kept` (`rescue`), `files_are_counted_in_all_folders`
 //! (`has_more_files`), elsewhere.rs::`only_outputs_of_the_command_are_written` (`place`, `append`,
 //! `rename`), crates/archive/src/cache.rs::`a_finished_folder_replaces_the_old_one` (`install`). No
-//! test of its own: mounted folders (`old_folder`).
+//! test of its own: mounted folders (`old_folder`), `keep_all_rights`. `open`, `create`, `file`,
+//! `foreign` and `sync_many` are of `tables_change_as_one`, too.
 //!
 //! Tests: below, crates/cli/tests/all/faults, crates/files/src/elsewhere.rs,
 //! crates/archive/src/cache.rs::a_finished_folder_replaces_the_old_one
@@ -106,7 +109,7 @@ impl FileSet {
         }
     }
 
-    /// A file gets another name.
+    /// Gives a file another name.
     ///
     /// # Errors
     /// There is none, or one of the names leads elsewhere.
@@ -199,14 +202,14 @@ impl Here {
         opened.map_err(|error| WriteError::new(&self.path, error))
     }
 
-    /// The folder may still be exchanged; rights are kept, and all is on disk.
+    /// Checks that the folder may still be exchanged, keeps the rights, and brings all to the disk.
     fn seal(&self) -> Result<(), WriteError> {
         refuse_foreign(&self.path, &self.target, &self.names)?;
         let sealed = keep_all_rights(&self.target, &self.new).and_then(|()| sync(&self.new));
         sealed.map_err(|error| WriteError::new(&self.path, error))
     }
 
-    /// The new folder takes the old one's place; both are synced.
+    /// Puts the new folder in the old one's place, and syncs both.
     fn publish(self) -> Result<(), WriteError> {
         let draft = self.draft.path();
         let because = |why| WriteError::because(&self.path, why);
@@ -223,8 +226,8 @@ impl Here {
             .map_err(|error| WriteError::unsynced(&self.path, error))
     }
 
-    /// What came into the old folder at the last moment is not lost: it moves to the new folder, or
-    /// the draft that it is in is kept.
+    /// Saves what came into the old folder at the last moment: it moves to the new folder, or the
+    /// draft that it is in is kept.
     fn rescue(&self, old: &Path, held: &mut Held) -> Result<(), Why> {
         let left: Vec<String> = match foreign(old, &self.names) {
             Err(error) => vec![format!("it cannot be listed ({error})")],
@@ -280,7 +283,7 @@ fn old_folder(path: &Path, names: &Names) -> Result<PathBuf, WriteError> {
     Ok(real)
 }
 
-/// A folder with files of somebody else is not exchanged.
+/// Refuses a folder with files of somebody else: it is not exchanged.
 fn refuse_foreign(path: &Path, folder: &Path, names: &Names) -> Result<(), WriteError> {
     let names = foreign(folder, names).map_err(|error| WriteError::new(path, error))?;
     match names.first() {
@@ -310,7 +313,7 @@ fn foreign(folder: &Path, ours: &Names) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// The folder and its files keep the rights of those that are in their place.
+/// Gives the folder and its files the rights of those that are in their place.
 fn keep_all_rights(old: &Path, new: &Path) -> io::Result<()> {
     for entry in fs::read_dir(new)? {
         let entry = entry?;
@@ -319,8 +322,8 @@ fn keep_all_rights(old: &Path, new: &Path) -> io::Result<()> {
     keep_rights(old, new)
 }
 
-/// All that is below a folder. Of many files each would wait for the disk on its own, a minute for
-/// the sources of a kernel: then the file system is synced, once.
+/// Syncs all that is below a folder. Of many files each would wait for the disk on its own, a
+/// minute for the sources of a kernel: then the file system is synced, once.
 fn sync_many(folder: &Path) -> io::Result<()> {
     match has_more_files(folder, &mut { MANY })? {
         true => Ok(rustix::fs::syncfs(File::open(folder)?)?),
@@ -345,7 +348,7 @@ fn has_more_files(folder: &Path, left: &mut usize) -> io::Result<bool> {
     Ok(false)
 }
 
-/// All that is below a folder; links have nothing to sync.
+/// Syncs all that is below a folder; links have nothing to sync.
 fn sync(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -5,10 +5,10 @@
 //!
 //! What must stay: at any moment the old or the new folder is whole somewhere. The note's name and
 //! form, since later processes read it. A note of somebody else leads nowhere: it is not followed,
-//! and its name has one part. Tests by part: `an_old_folder_that_cannot_go_back_is_kept`
-//! (`move_aside`), `odd_notes_are_not_followed` (`read_note`, `put_back`),
-//! crates/cli/tests/all/faults/mod.rs::`tables_without_exchange` (`move_aside`, `put_back`),
-//! faults/mod.rs::`tables_change_as_one` (`put`).
+//! and its name has one part. Free: how the folder in the draft is called. Tests by part:
+//! `an_old_folder_that_cannot_go_back_is_kept` (`move_aside`), `odd_notes_are_not_followed`
+//! (`read_note`, `put_back`), crates/cli/tests/all/faults/mod.rs::`tables_without_exchange`
+//! (`move_aside`, `put_back`), faults/mod.rs::`tables_change_as_one` (`put`).
 //!
 //! Tests: below, crates/cli/tests/all/faults/mod.rs
 
@@ -52,9 +52,10 @@ pub(crate) fn put(
     }
 }
 
-/// For file systems without exchange. Between the two renames there is no folder in that place.
-/// If the process ends there, whoever sweeps its draft puts back an old folder that was beside it.
-/// If the old folder cannot be put back after an error, its draft is kept.
+/// Moves the old folder aside and the new one in its place, for file systems without exchange.
+/// Between the two renames there is no folder in that place. If the process ends there, whoever
+/// sweeps its draft puts back an old folder that was beside it. If the old folder cannot be put
+/// back after an error, its draft is kept.
 fn move_aside(new: &Path, target: &Path, draft: &Path, held: &mut Held) -> Result<PathBuf, Why> {
     if folder_of(target) == folder_of(draft) {
         let name = target.file_name().unwrap_or_default();
@@ -77,8 +78,8 @@ fn move_aside(new: &Path, target: &Path, draft: &Path, held: &mut Held) -> Resul
     }
 }
 
-/// Of the draft folder of a process that has ended: an old folder that is aside and whose place is
-/// empty goes back to it.
+/// Puts an old folder back that a process which has ended had moved aside into its draft folder, if
+/// its place is empty.
 pub(crate) fn put_back(draft: &Path) -> io::Result<()> {
     let aside = draft.join(ASIDE);
     let name = match read_note(&draft.join(ASIDE_NAME)) {
@@ -99,7 +100,7 @@ pub(crate) fn put_back(draft: &Path) -> io::Result<()> {
     }
 }
 
-/// A note of ours is a small file; whatever else has that name is not read.
+/// Reads a note. One of ours is a small file; whatever else has that name is not read.
 fn read_note(path: &Path) -> io::Result<Vec<u8>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let note = OpenOptions::new()

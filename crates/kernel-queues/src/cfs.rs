@@ -3,7 +3,7 @@
 //! virtual times keep the order of arrival: runs depend on it.
 //!
 //! What must stay: vruntimes are ns scaled by weight and compared as signed differences; `nr` and
-//! the sum of weights count the running task, the tree does not hold it. May change: how the tree
+//! the sum of weights count the running task, the tree does not hold it. Free: how the tree
 //! is kept; every figure only with the page.
 //!
 //! Tests by part: cfs/tests.rs: `three_equal_tasks_share_a_period` (`share_ns`, `enqueue`),
@@ -199,7 +199,7 @@ impl CfsQueue {
         self.place_behind(params, entity.weight, parent, slice)
     }
 
-    /// The same where the slice is not this queue's alone to say.
+    /// Places a new task a slice behind, where the slice is not this queue's alone to say.
     pub(crate) fn place_behind(
         &self,
         params: &CfsParams,
@@ -226,8 +226,9 @@ impl CfsQueue {
         over
     }
 
-    /// The same with a slice that is not this queue's alone to say. Returns the roles that it
-    /// loses: who has used its slice is not to be picked again as a buddy.
+    /// Says whether a tick ends the turn, with a slice that is not this queue's alone to say.
+    /// Returns the roles that it loses: who has used its slice is not to be picked again as a
+    /// buddy.
     pub(crate) fn overrun(
         &mut self,
         params: &CfsParams,

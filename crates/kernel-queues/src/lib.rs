@@ -7,7 +7,7 @@
 //! group weighs on a CPU (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: `FairClass` is all that the engine uses of a fair queue; equals keep the order
-//! of arrival in each. May change: what is re-exported.
+//! of arrival in each. Free: what is re-exported.
 //!
 //! Callers: crates/engine (kernel/model, explain/on_signals.rs).
 //!

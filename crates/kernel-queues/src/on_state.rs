@@ -3,7 +3,7 @@
 //! who compares.
 //!
 //! What must stay: no rule is here; the queue is filled and asked as a wake-up or a pick asks it.
-//! Times are ns, virtual times those of the other scheduler. May change: what a look has beside the
+//! Times are ns, virtual times those of the other scheduler. Free: what a look has beside the
 //! queue.
 //!
 //! Tests by part: on_state/tests.rs: `an_earlier_deadline_displaces_who_is_not_protected`,

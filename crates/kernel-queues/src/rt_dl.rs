@@ -3,7 +3,7 @@
 //! that was displaced.
 //!
 //! What must stay: levels order deadline tasks above RT tasks; which group a displaced task joins
-//! is said at `insert_first`. Times are ns. May change: how waiting tasks are kept.
+//! is said at `insert_first`. Times are ns. Free: how waiting tasks are kept.
 //!
 //! Tests by part: `the_more_important_first_then_arrival_and_the_displaced_before_its_equals`
 //! (`insert`, `insert_first`, `first`, `waiting`, `remove`), `a_grant_pays_what_was_used` (`grant`,
@@ -45,7 +45,7 @@ impl ClassQueue {
         self.waiting.len() + usize::from(self.running.is_some())
     }
 
-    /// Some task waits.
+    /// Says whether some task waits.
     #[must_use]
     pub fn waits(&self) -> bool {
         !self.waiting.is_empty()

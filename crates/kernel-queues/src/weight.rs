@@ -2,7 +2,7 @@
 //! arithmetic in C (`load_tracking/weights.c`): both must agree
 //! (docs/rules/queues.md#nice-weights).
 //!
-//! What must stay: the products' shifts are the kernel's, to the last bit. May change: nothing of
+//! What must stay: the products' shifts are the kernel's, to the last bit. Free: nothing of
 //! the arithmetic without weights.c.
 //!
 //! Tests by part: `virtual_time_matches_the_kernels_fixed_point` (`virtual_time`, `calc_delta`,

@@ -8,7 +8,7 @@
 //! (docs/guide/kernel.md#what-it-needs).
 //!
 //! What must stay: each file is carried byte for byte, under its path below this folder; the sum
-//! over them is part of an object's key. May change: which files there are (build.rs leaves out
+//! over them is part of an object's key. Free: which files there are (build.rs leaves out
 //! what no build reads).
 //!
 //! Tests by part: `a_kernel_of_the_archive_boots` builds a kernel of `FILES`; a file that is

@@ -5,7 +5,8 @@
 //!
 //! What must stay: rooms are rounded up, so that the optimum is not missed. A CPU idles in the
 //! state that draws least. A machine whose cores have threads, or whose powers depend on the clocks
-//! of others, is refused. Tests by part: `one_small_task_by_hand` (`cpu_row`, `cluster_rows`),
+//! of others, is refused. Free: how tables are kept, and words of refusals. Tests by part:
+//! `one_small_task_by_hand` (`cpu_row`, `cluster_rows`, `room`, `nr_cpus`),
 //! `agrees_with_every_placement_looked_at` (`Machine::new`). No test of its own: `Refusal`.
 //!
 //! Tests: crates/optimum/tests/brute_force.rs

@@ -8,11 +8,13 @@
 //!
 //! What must stay: the order of tasks, CPUs and branches: it decides which of equal placements is
 //! found. The limit is a number of steps, no time, so that every machine finds the same. `bound` is
-//! proven: no placement draws less. Up to 8 tasks on 8 CPUs nothing is given up. Tests by part:
+//! proven: no placement draws less. Up to 8 tasks on 8 CPUs nothing is given up. Free: how branches
+//! are cut and the first placement is found, if `brute_force.rs` agrees. Tests by part:
 //! `agrees_with_every_placement_looked_at` (`visit`, `branches`, `allowed`, `known`,
 //! `same_as_earlier`, `classes`), `a_search_that_stops_early_proves_a_bound` (`open`, `first`,
-//! `verdict`), `what_cannot_be_is_said` (`Verdict`), `one_small_task_by_hand` (the whole way). No
-//! test of its own: `moved` and `swapped`, which only make the first placement better.
+//! `verdict`), `what_cannot_be_is_said` (`Verdict`), `one_small_task_by_hand` (`search`,
+//! `best_power`). No test of its own: `moved` and `swapped`, which only make the first placement
+//! better.
 //!
 //! Tests: crates/optimum/tests/brute_force.rs
 
@@ -38,7 +40,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Some seconds at most.
+    /// The limit that is some seconds at most.
     fn default() -> Self {
         Self {
             nodes: 200_000,
@@ -115,7 +117,8 @@ fn allowed(machine: &Machine, load: &Load) -> Vec<usize> {
     all.filter(may).collect()
 }
 
-/// For each CPU the first one that is like it: same domain, cluster and table, for all tasks alike.
+/// Finds for each CPU the first one that is like it: same domain, cluster and table, for all tasks
+/// alike.
 fn classes(machine: &Machine, loads: &[Load]) -> Vec<usize> {
     let alike = |a: usize, b: usize| {
         let both = |load: &Load| match &load.cpus {
@@ -270,13 +273,13 @@ impl Search<'_> {
         branches
     }
 
-    /// An alike CPU with as much on it comes first: this one leads to the same.
+    /// Whether an alike CPU with as much on it comes first: this one leads to the same.
     fn same_as_earlier(&self, cpu: usize) -> bool {
         let load = self.state.load();
         (0..cpu).any(|c| self.classes[c] == self.classes[cpu] && load[c] == load[cpu])
     }
 
-    /// The same demand on alike CPUs, by whatever tasks, was looked at.
+    /// Whether the same demand on alike CPUs, by whatever tasks, was looked at.
     fn known(&mut self) -> bool {
         let load = self.state.load();
         let mut key: Vec<(usize, u64)> = self

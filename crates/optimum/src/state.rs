@@ -6,8 +6,9 @@
 //!
 //! What must stay: `least_added` is never more than what is added in the end, or the search cuts
 //! off the best. A domain runs at the point of least power that serves its fullest CPU. Shares are
-//! rounded down. Tests by part: `agrees_with_every_placement_looked_at` (`least_added`,
-//! `domain_power`, `cluster_power`), `one_small_task_by_hand` (`power_at`, `share`),
+//! rounded down. Free: how powers are kept up to date. Tests by part:
+//! `agrees_with_every_placement_looked_at` (`least_added`, `domain_power`, `cluster_power`, `put`,
+//! `take`, `power`, `load`), `one_small_task_by_hand` (`power_at`, `share`),
 //! `a_search_that_stops_early_proves_a_bound` (`least_added`). No test of its own: a cluster whose
 //! power follows another domain (`refresh`).
 //!
@@ -34,7 +35,7 @@ pub(crate) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Nothing placed yet.
+    /// The state with nothing placed yet.
     pub(crate) fn new(machine: &'a Machine) -> Self {
         let mut state = Self {
             machine,
@@ -64,7 +65,7 @@ impl<'a> State<'a> {
         self.refresh(cpu);
     }
 
-    /// Takes it off again.
+    /// Takes demand off a CPU again.
     pub(crate) fn take(&mut self, cpu: usize, demand: u64) {
         self.load[cpu] -= demand;
         self.refresh(cpu);
@@ -111,8 +112,8 @@ impl<'a> State<'a> {
         cpus + clusters.sum::<u64>()
     }
 
-    /// The cluster is on at least as long as its busiest CPU; one whose frequency is another
-    /// domain's counts as if that ran at its highest.
+    /// Power of a cluster. It is on at least as long as its busiest CPU; one whose frequency is
+    /// another domain's counts as if that ran at its highest.
     fn cluster_power(&self, cluster: usize, at: usize) -> u64 {
         let c = &self.machine.clusters[cluster];
         let owner = self.machine.domain_of[c.cpus[0]];

@@ -2,16 +2,18 @@
 //! domain, in floating point, from the platform's tables themselves (docs/decisions/036).
 //!
 //! What must stay: the second evaluation shares nothing with the search but the platform's tables;
-//! a bound must hold. Rounding is at most what `close` allows.
+//! a bound must hold. Rounding is at most what `close` allows. Free: numbers of random cases, and
+//! how the evaluation is done.
 //! Tests by part (in crates/optimum/src): lib.rs: `agrees_with_every_placement_looked_at`
 //! (`search`), `one_small_task_by_hand` (`DEMAND_SCALE`, `POWER_SCALE`); machine.rs:
 //! `agrees_with_every_placement_looked_at` (`Machine::new`), `one_small_task_by_hand` (`cpu_row`,
 //! `cluster_rows`); search.rs: `what_cannot_be_is_said` (`Verdict`),
 //! `a_search_that_stops_early_proves_a_bound` (`open`, `first`, `verdict`); state.rs:
 //! `a_search_that_stops_early_proves_a_bound` (`least_added`).
-//! Helpers, and who fails with them: `hikey960` (all tests); `room`, `island`, `brute_force`,
-//! `power`, `close` (`agrees_with_every_placement_looked_at`); `load` (`one_small_task_by_hand`,
-//! `what_cannot_be_is_said`, `a_search_that_stops_early_proves_a_bound`).
+//! Helpers, and who fails with them: `hikey960` (`agrees_with_every_placement_looked_at`,
+//! `one_small_task_by_hand` and 2 more); `room`, `island`, `brute_force`, `power`, `close`
+//! (`agrees_with_every_placement_looked_at`); `load` (`one_small_task_by_hand`,
+//! `what_cannot_be_is_said`, `a_search_that_stops_early_proves_a_bound`). `below` draws.
 
 use wakeplace_optimum::{DEMAND_SCALE, Limits, Load, Machine, POWER_SCALE, Verdict, search};
 use wakeplace_platform::{CpuId, Platform};
@@ -20,6 +22,7 @@ use wakeplace_platform::{CpuId, Platform};
 struct Rng(u64);
 
 impl Rng {
+    /// A number from 0 to below `n`.
     fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -90,6 +93,7 @@ fn brute_force(p: &Platform, loads: &[Load]) -> Option<f64> {
     least
 }
 
+/// The power of a placement that was found and proven.
 fn power(found: &Verdict) -> Option<f64> {
     match found {
         Verdict::Found(f) => {
@@ -110,6 +114,7 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
+/// A load of so many units of capacity that may go anywhere.
 fn load(capacity_units: u64) -> Load {
     Load {
         demand: capacity_units * DEMAND_SCALE,
@@ -117,6 +122,7 @@ fn load(capacity_units: u64) -> Load {
     }
 }
 
+/// HiKey 960 as a platform, and as the search has it.
 fn hikey960() -> (Platform, Machine) {
     let platform = Platform::builtin("hikey960").unwrap();
     let machine = Machine::new(&platform).unwrap();

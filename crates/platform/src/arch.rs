@@ -42,7 +42,7 @@ impl Arch {
         Self::Loongarch64,
     ];
 
-    /// By the kernel's name of it (`uname -m`), or by that of LISA's `abi`.
+    /// The architecture, by the kernel's name of it (`uname -m`), or by that of LISA's `abi`.
     pub(crate) fn of(name: &str) -> Option<Self> {
         match name {
             "aarch64" | "arm64" => Some(Self::Arm64),
@@ -58,7 +58,7 @@ impl Arch {
         }
     }
 
-    /// As platform files have it.
+    /// The name that platform files have.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Arm64 => "arm64",

@@ -46,7 +46,7 @@ impl Factor {
         }
     }
 
-    /// 0.5 or 2.
+    /// The factor as a number: 0.5 or 2.
     #[must_use]
     pub fn value(self) -> f64 {
         match self {

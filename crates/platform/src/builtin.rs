@@ -14,8 +14,8 @@
 //!
 //! Callers: crates/cli/src/commands/platform.rs (`other_names`),
 //! crates/cli/src/commands/platform_text.rs (`other_names`), crates/study/src/request.rs
-//! (`from_bytes`), crates/study/src/sweep/platform.rs (`source_text`), many files
-//! (`builtin_names`).
+//! (`from_bytes`), crates/study/src/sweep/platform.rs (`source_text`), crates/wasm/src/names.rs and
+//! crates/python/src/names.rs (`builtin_names`).
 //!
 //! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/hostile.rs
 
@@ -180,7 +180,7 @@ fn text_of_bytes(bytes: &[u8], path: &str) -> Result<String, PlatformError> {
     }
 }
 
-/// At most one byte more than the limit, so that a file of any size costs little.
+/// Reads at most one byte more than the limit, so that a file of any size costs little.
 fn read_limited(path: &str) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?

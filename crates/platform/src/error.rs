@@ -9,7 +9,7 @@
 //! (`in_words`), `columns_count_characters_and_lines_start_at_one` (`locate`, `with_hint`),
 //! bad_files.rs::`place_is_line_and_column` (the whole message), bad_files.rs::`keys_and_words`
 //! (`from_toml`), hostile.rs::`names_and_paths_do_not_shadow_each_other` (`UnknownName`, `Read`),
-//! all (`new`).
+//! `types_have_plain_words` and the others (`new`).
 //!
 //! Tests: below, crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/hostile.rs
 
@@ -105,7 +105,8 @@ pub(crate) struct Flaw {
 }
 
 impl Flaw {
-    /// `at`: byte offset in the file's text, made a line and a column by `locate`.
+    /// An error at a place. `at`: byte offset in the file's text, made a line and a column by
+    /// `locate`.
     pub(crate) fn new(at: usize, problem: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             at,

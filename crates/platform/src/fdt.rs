@@ -221,7 +221,7 @@ impl Tree {
         })
     }
 
-    /// Writes it.
+    /// Writes the tree as bytes of a flattened device tree.
     pub fn write(&self) -> Vec<u8> {
         let mut structure = Vec::new();
         let mut strings = Vec::new();
@@ -351,7 +351,7 @@ fn length(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }
 
-/// Where a name stands among the strings; added if it is new.
+/// The offset at which a name stands among the strings; added if it is new.
 fn string_at(strings: &mut Vec<u8>, name: &str) -> u32 {
     let wanted = [name.as_bytes(), &[0]].concat();
     let starts = |at: &usize| *at == 0 || strings[at - 1] == 0;

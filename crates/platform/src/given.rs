@@ -11,6 +11,8 @@
 //! of messages that no test quotes. Tests by part: `beginnings_say_what_a_file_is` (`given`,
 //! `of_text`), archives.rs::`other_descriptions_of_machines` (`is`, `instead`).
 //!
+//! Callers: import/mod.rs and sysfs/tree.rs (`given`, `is`, `instead`).
+//!
 //! Tests: below, crates/platform/tests/all/import/archives.rs
 
 /// Most of a file that is looked at, bytes.
@@ -41,7 +43,7 @@ const TREE: &str = "a tree of the machine: `hwloc-gather-topology NAME` makes on
                     machine";
 
 impl Given {
-    /// In the words of a message.
+    /// What the file is, in the words of a message.
     pub(crate) fn is(self) -> &'static str {
         match self {
             Self::DeviceTree => "it is a flattened device tree",

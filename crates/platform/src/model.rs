@@ -6,7 +6,8 @@
 //! same rules (docs/guide/platforms.md, "What the words mean"). Times are ns, clocks kHz.
 //!
 //! What must stay: order of clusters, domains, states and levels is the file's, as all crates use
-//! their indices. A changed or new field changes the platform's hash in results. Tests by part: `wake_latency_is_what_cpuidle_sees` (`idle_states_of`,
+//! their indices. A changed or new field changes the platform's hash in results. Tests by part:
+//! `wake_latency_is_what_cpuidle_sees` (`idle_states_of`,
 //! `wake_latency_ns`), `last_level_caches_are_shared_as_the_machines_have_them`
 //! (`last_level_cache`), transfer.rs::`clusters_are_below_the_cache` (`cache_cluster`),
 //! `power_follows_from_coefficient_voltage_and_clock` (`power_in_model`, `freq_domain_of`),

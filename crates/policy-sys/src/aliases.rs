@@ -3,12 +3,12 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: nothing here makes a name valid; it only ends messages. Lists may grow freely.
-//! May change: any list: a row more is a better message.
+//! Free: any list: a row more is a better message.
 //!
 //! Tests by part: `what_is_offered_exists` (all lists); policy.rs:
 //! `other_names_offer_the_right_one_before_the_list` (`of_feature`, `of_version`, `of_era`,
 //! `offered`, `meant`, `same`), `names_of_the_kernel_lead_to_parameters` (`of_setting`,
-//! `of_value`), `wrong_names_offer_the_nearest` (`taken_away`).
+//! `of_value`), `wrong_names_offer_the_nearest` (`taken_away`). `version` has no test of its own.
 //!
 //! Callers: policy.rs, for messages about unknown names.
 //!

@@ -1,6 +1,6 @@
 //! Where the core ends when an index of its arrays is too large, in builds that check (build.rs).
 //!
-//! What must stay: C calls both by name, in builds that check alone; they never return. May change:
+//! What must stay: C calls both by name, in builds that check alone; they never return. Free:
 //! the words of the message.
 //!
 //! Tests by part: `an_index_past_the_end_is_told` (`wp_bounds_failed`). `wp_kept_failed` has no

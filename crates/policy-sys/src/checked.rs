@@ -2,7 +2,7 @@
 //! compared with (docs/results/eras.md).
 //!
 //! What must stay: claims agree with docs/results/eras.md; a parameter of no group is a failing
-//! test. May change: a claim, with docs/results/eras.md.
+//! test. Free: a claim, with docs/results/eras.md.
 //!
 //! Tests by part: `a_value_has_the_eras_around_it` (`kernels`, `provenance`, `number`),
 //! `what_chooses_a_cpu_was_compared_where_a_tree_is` (`was_compared`),

@@ -2,7 +2,7 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: an era's name and values, since results name it; a new kernel is a new era.
-//! `names_turn_features_on_and_off` (policy.rs) tries features. May change: the lines for people; a
+//! `names_turn_features_on_and_off` (policy.rs) tries features. Free: the lines for people; a
 //! row is added, never renamed.
 //!
 //! Tests by part: policy.rs: `names_turn_features_on_and_off`,

@@ -1,7 +1,7 @@
 //! One decision with all that it looked at: the record of `policy/include/wakeplace/explain.h`.
 //!
 //! What must stay: a copy is asked, never the run's own core, so explaining changes no run.
-//! Energies are in the core's units (`energy_per_uw`). May change: what a record shows beside the C
+//! Energies are in the core's units (`energy_per_uw`). Free: what a record shows beside the C
 //! record's fields.
 //!
 //! Tests by part: explain.rs: `energy_vector_of_today` (`explain`, `of_record`, `energy_per_uw`),

@@ -2,7 +2,7 @@
 //! (docs/rules/group-bandwidth.md).
 //!
 //! What must stay: times are ns; the home arms timers and moves tasks, the core counts. Rules:
-//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs. May change: the wrapping
+//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs. Free: the wrapping
 //! alone: who is throttled is the core's to say.
 //!
 //! Tests by part: `a_running_cpu_takes_slices` (`set_group_bandwidth`, `account_runtime`,
@@ -96,7 +96,7 @@ impl Core {
         self.group(group).is_some_and(|g| g.bandwidth.quota_ns > 0)
     }
 
-    /// When the group's period ends; None: its timer is not armed.
+    /// Says when the group's period ends; None: its timer is not armed.
     #[must_use]
     pub fn group_period_end(&self, group: usize) -> Option<u64> {
         let bandwidth = &self.group(group)?.bandwidth;
@@ -188,7 +188,8 @@ impl Core {
         unsafe { sys::wp_tg_throttle_down(self.ctx_mut(), group, cpu, now_ns) };
     }
 
-    /// ... once less. Returns true if nothing keeps it any more.
+    /// Counts a level once less that keeps the group from running. Returns true if nothing keeps it
+    /// any more.
     pub fn unthrottle_up(&mut self, group: usize, cpu: u32, now_ns: u64) -> bool {
         let group = &raw mut *self.group_mut(group);
         // SAFETY: see above.

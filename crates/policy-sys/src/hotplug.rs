@@ -2,7 +2,7 @@
 //! (docs/rules/hotplug.md#hotplug).
 //!
 //! What must stay: signals and clocks of CPUs that stay online go on; only topology is built anew.
-//! May change: the order within a rebuild, as long as signals stay.
+//! Free: the order within a rebuild, as long as signals stay.
 //!
 //! Tests by part: `domains_are_of_the_cpus_that_are_there` (`hotplug`, `leave_out_offline`),
 //! `clocks_follow_who_is_there` (`keep_speed`, `keep_limit`, `follow_clock`),
@@ -67,8 +67,8 @@ impl Core {
         Ok(())
     }
 
-    /// Where a task goes that cannot be on `cpu` since that is not online; `None`: no CPU that it
-    /// may use is.
+    /// Gives the CPU where a task goes that cannot be on `cpu` since that is not online; `None`: no
+    /// CPU that it may use is.
     #[must_use]
     pub fn fallback_cpu(&self, task: &Task, cpu: u32) -> Option<u32> {
         // SAFETY: reads both only; the core masks every index.

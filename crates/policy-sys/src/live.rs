@@ -2,7 +2,7 @@
 //! (docs/decisions/011).
 //!
 //! What must stay: what passes here the live build decides as the simulator does (parity tests).
-//! May change: messages; what is live is the column of params.def.h.
+//! Free: messages; what is live is the column of params.def.h.
 //!
 //! Tests by part: early_eras.rs: `the_live_build_refuses_them` (`not_in_live_build`, `lacking`),
 //! short_names.rs: `every_version_runs_live`; crates/scx/src/wanted.rs has tests of

@@ -2,7 +2,7 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: names, since users type them and results have them; a former name stays valid.
-//! May change: what a mode is called in help.
+//! Free: what a mode is called in help.
 //!
 //! Tests by part: `every_mode_applies_and_is_found_by_its_name` (`parse`, `name`, `apply`),
 //! `the_former_name_still_serves`, `an_unknown_mode_names_the_nearest` (`parse`).
@@ -41,7 +41,7 @@ const MODES: [(&str, Mode); 4] = [
 const FORMER: (&str, Mode) = ("balance", Mode::Balanced);
 
 impl Mode {
-    /// Name users type.
+    /// Gives the name that users type.
     #[must_use]
     pub fn name(self) -> &'static str {
         MODES

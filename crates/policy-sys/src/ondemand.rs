@@ -1,6 +1,6 @@
 //! The ondemand governor: the home keeps the times and the timer (docs/rules/ondemand.md#ondemand).
 //!
-//! What must stay: times are us, loads percent; rounding is the core's. May change: the wrapping
+//! What must stay: times are us, loads percent; rounding is the core's. Free: the wrapping
 //! alone.
 //!
 //! Tests by part: `sampling_time` (`sample_period_us`), `next_frequency` (`sample_load`),

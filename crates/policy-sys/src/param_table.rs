@@ -2,7 +2,7 @@
 //! `policy/include/wakeplace/params.def.h`.
 //!
 //! What must stay: keys and named values, since results and studies have them. `parse` and `show`
-//! are each other's reverse. May change: how a value is shown to people.
+//! are each other's reverse. Free: how a value is shown to people.
 //!
 //! Tests by part: policy.rs: `parameters_check_key_and_range` (`find`, `parse`, `show`),
 //! `names_of_the_kernel_lead_to_parameters` (`name_of`). `changes_in_force` and `show_live` have no

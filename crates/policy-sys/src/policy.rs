@@ -2,7 +2,7 @@
 //! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]` (docs/guide/policy.md). A name that was
 //! understood stays: results and studies have it.
 //!
-//! What must stay: a name that was understood means the same, and one spelling each. May change:
+//! What must stay: a name that was understood means the same, and one spelling each. Free:
 //! messages, and what is offered for a wrong name.
 //!
 //! Tests by part: `names_turn_features_on_and_off` (`parse`, `split`, `split_removals`, `take_own`,
@@ -12,9 +12,11 @@
 //! `names_of_the_kernel_lead_to_parameters`, `other_names_offer_the_right_one_before_the_list`
 //! (`feature_in_name`) below; policy_matrix.rs: `names_go_before_the_mode`, `a_mode_changes_live`
 //! (`change`); crates/cli/tests/all/eras.rs (eras as users see them: `era_of`, `successors`);
-//! short_names.rs (`catalogue`, `features`), mode.rs (`overrides`), asym_switches.rs (`patches`);
+//! short_names.rs: `names_and_states` (`catalogue`, `features`), mode.rs:
+//! `the_former_name_still_serves` (`overrides`), asym_switches.rs: `thirteen_patches` (`patches`);
 //! crates/cli/tests/all/kernel.rs (`of_tree`, `tree`); crates/study/src/comparison/cautions.rs:
-//! `the_hardwares_choice_is_told` (`leaves_clocks`).
+//! `the_hardwares_choice_is_told` (`leaves_clocks`). `release`, `params` and `core_params` have no
+//! test of their own.
 //!
 //! Callers: the command line, the Python module, studies and the live scheduler: all names come
 //! through `Policy::parse`.
@@ -400,8 +402,8 @@ impl Policy {
         Ok(())
     }
 
-    /// If a key is a feature's name and no parameter: how the policy's name takes it. None: it is
-    /// something else.
+    /// Says how the policy's name takes a key that is a feature's name and no parameter. None: it
+    /// is something else.
     #[must_use]
     pub fn feature_in_name(&self, key: &str) -> Option<String> {
         let feature = feature_of_key(key).filter(|_| find(key).is_none())?.name;

@@ -2,11 +2,13 @@
 //! (`policy/include/wakeplace/sched_cache.h`): their memory, and how many threads they have.
 //!
 //! What must stay: addresses stay while the core lives, since `wp_ctx.sched_cache` points there.
-//! May change: how memory is laid out, with sched_cache.h.
+//! Free: how memory is laid out, with sched_cache.h.
 //!
-//! Tests by part: sched_cache.rs (`add_processes`, `process_mut`, `process_of`, `sched_cache_raw`,
-//! `process_raw`, `layout`), `a_task_stays_in_its_cache` (`prefers_llc_of`, by the core);
-//! crates/engine/tests/behaviour/sched_cache.rs (`thread_begins`, `thread_ends`).
+//! Tests by part: sched_cache.rs: `one_scan_an_epoch` (`add_processes`, `process_mut`,
+//! `process_raw`, `layout`), `an_epoch_halves` (`sched_cache_raw`), `a_cpu_counts_all_processes`
+//! (`process_of`), `a_task_stays_in_its_cache` (`prefers_llc_of`, by the core);
+//! crates/engine/tests/behaviour/sched_cache.rs (`thread_begins`, `thread_ends`). `new` and `drop`
+//! have no test of their own.
 //!
 //! Callers: the engine's processes.rs and fork.rs.
 //!

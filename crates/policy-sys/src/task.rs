@@ -1,12 +1,13 @@
 //! A task as the core sees it. What a home may change of it has a method; the rest is the core's.
 //!
 //! What must stay: the record is the core's `struct wp_task`; a home writes only what has a method
-//! here. May change: which fields a home may write: each needs a method.
+//! here. Free: which fields a home may write: each needs a method.
 //!
-//! Tests by part: signals.rs and fixtures (`new`, `weight`, `load_avg`, `util_avg`), fast_path.rs:
-//! `children_have_the_flips_of_their_parent` (`forked_by`), fits.rs: `largest_allowed_capacity`
-//! (`set_allowed`, `may_use`), task_groups.rs (`set_group`, `group`), sched_cache.rs
-//! (`set_process`).
+//! Tests by part: signals.rs: `queue_is_the_sum_of_its_tasks` (`util_avg`, `new`, `weight`,
+//! `load_avg`), fast_path.rs: `children_have_the_flips_of_their_parent` (`forked_by`), fits.rs:
+//! `largest_allowed_capacity` (`set_allowed`, `may_use`), task_groups.rs:
+//! `nothing_stays_of_a_group_without_tasks` (`set_group`, `group`), sched_cache.rs:
+//! `a_task_stays_in_its_cache` (`set_process`). `cpu`, `raw` and `raw_mut` are looks.
 //!
 //! Callers: the engine keeps one of these per simulated task.
 //!
@@ -113,7 +114,7 @@ impl Task {
         &self.0
     }
 
-    /// See `raw`.
+    /// Gives the core's record to be changed (`raw`).
     pub fn raw_mut(&mut self) -> &mut sys::wp_task {
         &mut self.0
     }

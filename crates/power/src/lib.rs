@@ -27,15 +27,17 @@
 //!
 //! What must stay: a change of a figure's rule moves every energy (CHANGELOG.md). An idle CPU never
 //! draws more than a busy one. A way into or out of a state breaks even at its min-residency
-//! (docs/decisions/006). Figures are integers, rounded down. Tests by part:
-//! `hikey960_draws_what_the_energy_model_says`, `tc2_draws_the_published_bogo_figures` and
+//! (docs/decisions/006). Figures are integers, rounded down. Free: how tables are laid out and when
+//! they are made. Tests by part: `hikey960_draws_what_the_energy_model_says`,
+//! `tc2_draws_the_published_bogo_figures` and
 //! `juno_draws_lisas_table_in_milliwatts_and_its_kernel_has_another` (`busy_row`, `idle_row`,
-//! `on_row`, `cluster_power`), `hikey960_draws_more_for_work` (`work`, `work_rows`),
-//! `transitions_break_even_at_min_residency` and `a_transition_lies_between_the_state_and_busy`
-//! (`transition`), `polling_is_busy` (`stated`), `an_idle_cpu_never_draws_more_than_a_busy_one`
-//! (`cpu_idle`), `without_figures_there_is_no_model` (`PowerModel::new`),
-//! `a_state_of_another_cpu_is_refused` and `a_transition_of_another_cpu_is_refused` (states that a
-//! CPU lacks), crates/metrics/src/meter/tests.rs::`threads_of_a_core_share_power` (`share`),
+//! `on_row`, `cluster_power`, `at`, `unit`), `hikey960_draws_more_for_work` (`work`, `work_rows`,
+//! `has_work`, `board`), `transitions_break_even_at_min_residency` and
+//! `a_transition_lies_between_the_state_and_busy` (`transition`, `transition_row`),
+//! `polling_is_busy` (`stated`), `an_idle_cpu_never_draws_more_than_a_busy_one` (`cpu_idle`),
+//! `without_figures_there_is_no_model` (`PowerModel::new`), `a_state_of_another_cpu_is_refused` and
+//! `a_transition_of_another_cpu_is_refused` (states that a CPU lacks),
+//! crates/metrics/src/meter/tests.rs::`threads_of_a_core_share_power` (`share`, `cpu_busy_beside`),
 //! meter/tests.rs::`clock_gated_power_goes_with_the_clock` (`measured`, `ByPoint`).
 //!
 //! Tests: below, beside its modules, crates/metrics/src/meter/tests.rs
@@ -143,8 +145,8 @@ impl PowerModel {
         self.cpu_busy[cpu.index()][point]
     }
 
-    /// The same while `others` more threads of its core run: its equal share of what the core draws
-    /// with all of them.
+    /// Power of a CPU that runs while `others` more threads of its core run: its equal share of
+    /// what the core draws with all of them.
     ///
     /// # Panics
     /// If the platform has no such CPU, or its domain no such point.

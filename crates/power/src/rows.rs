@@ -6,10 +6,10 @@
 //! What must stay: a point is the operating point times rows plus the row, as
 //! `crates/platform/src/measured.rs` lays tables out. Whoever draws most decides, as Wattson
 //! chooses; of equals the first policy. A domain without a busy CPU asks for nothing. A change
-//! moves the energy of machines with such tables. Tests by part: `who_draws_most_decides` (`opp`,
-//! `cpu`, `point`, `voted`), `a_unit_goes_with_the_fastest` (`unit`), `most_machines_have_one_row`
-//! (`Rows::new`), crates/metrics/src/meter/tests.rs::`measured_powers_follow_the_other_clock`
-//! (`change`).
+//! moves the energy of machines with such tables. Free: how the busy CPUs and changes are kept.
+//! Tests by part: `who_draws_most_decides` (`opp`, `cpu`, `point`, `voted`),
+//! `a_unit_goes_with_the_fastest` (`unit`), `most_machines_have_one_row` (`Rows::new`),
+//! crates/metrics/src/meter/tests.rs::`measured_powers_follow_the_other_clock` (`change`).
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs::measured_powers_follow_the_other_clock
 
@@ -61,13 +61,14 @@ impl Rows {
         any.then_some(Self { domains })
     }
 
-    /// A domain is at an operating point from now on. The domains whose `point` is another one.
+    /// Notes that a domain is at an operating point from now on. Returns the domains whose `point`
+    /// is another one.
     pub fn opp(&mut self, domain: usize, opp: usize) -> Vec<usize> {
         self.change(|domains| domains[domain].opp = opp)
     }
 
-    /// One more CPU of a domain is busy from now on, or one fewer. The domains whose `point` is
-    /// another one.
+    /// Notes that one more CPU of a domain is busy from now on, or one fewer. Returns the domains
+    /// whose `point` is another one.
     pub fn cpu(&mut self, domain: usize, busy: bool) -> Vec<usize> {
         let own = &mut self.domains[domain].busy;
         let before = *own;
@@ -110,8 +111,8 @@ impl Rows {
         }
     }
 
-    /// The domain decides whose busy CPU draws most, at its operating point; without a busy CPU the
-    /// lowest row is in force. Wattson chooses alike.
+    /// The row that busy CPUs vote for. The domain decides whose busy CPU draws most, at its
+    /// operating point; without a busy CPU the lowest row is in force. Wattson chooses alike.
     fn voted(&self, measured: &MeasuredPower) -> usize {
         let votes = |(row, clock): (usize, &OtherClock)| match *clock {
             OtherClock::Domain { domain, opp } => {
@@ -126,9 +127,9 @@ impl Rows {
         most.map_or(MeasuredPower::LOWEST_ROW, |(_, row)| row)
     }
 
-    /// No table says which clock a shared unit has beside which clocks of CPUs: it is taken to have
-    /// the lowest one whose share of its highest is not below the largest share that a domain with
-    /// a busy CPU has of its own.
+    /// The row by a shared unit's clock. No table says which clock a shared unit has beside which
+    /// clocks of CPUs: it is taken to have the lowest one whose share of its highest is not below
+    /// the largest share that a domain with a busy CPU has of its own.
     fn unit(&self, measured: &MeasuredPower) -> usize {
         let khz = |clock: &OtherClock| match clock {
             OtherClock::Unit { khz } => u64::from(*khz),

@@ -6,9 +6,9 @@
 //! every build.
 //!
 //! What must stay: integers only, so that the same steps give the same temperature in every build.
-//! Steps are short against R*C. No time changes nothing. Tests by part:
-//! `warms_and_cools_as_the_equation_says` (`pass`, `new`), `power_is_what_flows_in_the_step`
-//! (`pass`, `millic`),
+//! Steps are short against R*C. No time changes nothing. Free: the scale of the integers, if
+//! temperatures stay. Tests by part: `warms_and_cools_as_the_equation_says` (`pass`, `new`),
+//! `power_is_what_flows_in_the_step` (`pass`, `millic`),
 //! crates/engine/tests/behaviour/thermal.rs::`eight_busy_loops_are_too_much_for_the_a73` (a run).
 //!
 //! Tests: below, crates/engine/tests/behaviour/thermal.rs

@@ -4,6 +4,7 @@
 //! alone; what the trace does not say has no figure.
 //!
 //! What must stay: energies J, waits us, within the window alone; the meter is crates/metrics'.
+//! Free: how the trace is walked, and words of remarks that no test has.
 //!
 //! Tests by part: `a_trace_costs_what_the_platform_file_says` (`of_trace`, `Guest::of`, `begin`,
 //! `idle`, `opp`, `WindowMeter`), `what_is_not_said_has_no_figure` (`of_trace`),
@@ -33,7 +34,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Of an energy and of waits in any order.
+    /// A cost of an energy and of waits in any order.
     #[must_use]
     pub fn new(cpu_energy_j: Option<f64>, mut waits_ns: Vec<u64>) -> Self {
         waits_ns.sort_unstable();
@@ -71,7 +72,7 @@ impl WindowMeter {
         })
     }
 
-    /// Something changes at this time: what is past is read first.
+    /// Reads what is past, before something changes at this time.
     fn before(&mut self, time_ns: u64) {
         for (end_ns, read) in self.ends_ns.iter().zip(&mut self.read) {
             if read.is_none() && *end_ns <= time_ns {
@@ -80,7 +81,7 @@ impl WindowMeter {
         }
     }
 
-    /// Of the window, once it is over.
+    /// The energy of CPUs in the window, J, once it is over.
     #[must_use]
     pub fn cpu_energy_j(&self) -> Option<f64> {
         let [begin, end] = self.read;
@@ -89,7 +90,7 @@ impl WindowMeter {
 }
 
 impl Observer for WindowMeter {
-    /// All but the end, which a trace does not have.
+    /// Passes on to the meter all but the end, which a trace does not have.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         self.before(time_ns);
         // What is read lies in the run.
@@ -111,7 +112,7 @@ pub struct Guest<'a> {
 }
 
 impl<'a> Guest<'a> {
-    /// Its CPUs have the platform's numbers and are idle at the beginning.
+    /// A guest whose CPUs have the platform's numbers and are idle at the beginning.
     #[must_use]
     pub fn of(platform: &'a Platform) -> Self {
         Self {
@@ -195,8 +196,8 @@ fn idle(platform: &Platform, cpu: u32) -> Option<CpuPower> {
     Some(CpuPower::Idle { state })
 }
 
-/// All CPUs are idle but those that are known to be busy, and at their lowest frequency where it is
-/// not known, until the trace says otherwise.
+/// Begins the trace: all CPUs are idle but those that are known to be busy, and at their lowest
+/// frequency where it is not known, until the trace says otherwise.
 fn begin(meter: &mut WindowMeter, guest: &Guest<'_>, opps: &[Option<u16>]) -> Option<()> {
     for (cpu, _) in (0..).zip(&guest.platform.cpus) {
         let power = match guest.busy.contains(&cpu) {

@@ -7,6 +7,7 @@
 //! descend from it (docs/guide/lab.md, "What a run costs").
 //!
 //! What must stay: figures go into results of `lab run`; what is not known is a remark, not a zero.
+//! Free: words of remarks that no test has.
 //!
 //! Tests by part: `an_x86_guest_is_priced_at_the_highest_operating_point` (`of`, `of_command`,
 //! `energy_j`, `opps`), `a_cpu_is_busy_until_its_first_switch_says_so` (`busy`),
@@ -102,7 +103,7 @@ struct Run {
 }
 
 impl Run {
-    /// None: the work had no window in the trace.
+    /// The price of a run. None: the work had no window in the trace.
     fn of(result: &RunResult, request: &Request) -> Option<Self> {
         match &request.work {
             Work::Job { .. } => Self::of_job(&result.stdout, request.machine.cpus),
@@ -155,7 +156,7 @@ impl Run {
     }
 }
 
-/// None: a remark says why.
+/// The energy of the window, J. None: a remark says why.
 fn energy_j(text: &str, request: &Request, run: &Run, remarks: &mut Vec<String>) -> Option<f64> {
     let mut nothing = |why: String| {
         remarks.push(format!("no energy: {why}"));

@@ -2,11 +2,17 @@
 //! Page: docs/guide/lab.md, "What a run costs".
 //!
 //! What must stay: joules are worked from the platform files; what is missing is said in one
-//! sentence.
+//! sentence. Free: names of threads and times of the trace, if the joules are worked out anew.
 //! Tests by part (in crates/price/src): lib.rs (`of_command`, `of_job`, `energy_j`) and cost.rs:
-//! all tests.
-//! Helpers, and who fails with them: `request`, `result`, `line`, `switch`, `load` (all tests);
-//! `command` (`an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `a_cpu_is_busy_until_its_first_switch_says_so`, `a_job_is_priced_in_its_window`,
+//! `what_is_missing_is_said`.
+//! Helpers, and who fails with them: `request`, `result`
+//! (`an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `a_cpu_is_busy_until_its_first_switch_says_so` and 2 more); `line`, `switch`
+//! (`a_cpu_is_busy_until_its_first_switch_says_so`, `a_job_is_priced_in_its_window` and 2 more);
+//! `load` (`a_job_is_priced_in_its_window`, `what_is_missing_is_said` and 2 more); `command`
+//! (`an_x86_guest_is_priced_at_the_highest_operating_point`,
 //! `a_cpu_is_busy_until_its_first_switch_says_so`, `what_is_missing_is_said`); `near`
 //! (`an_x86_guest_is_priced_at_the_highest_operating_point`,
 //! `a_cpu_is_busy_until_its_first_switch_says_so`, `a_job_is_priced_in_its_window`); `on_x86`
@@ -21,6 +27,7 @@ use wakeplace_lab::outcome::{Scheduler, SchedulerReport};
 use wakeplace_lab::run::TraceReport;
 use wakeplace_lab::{Arch, Choice, Origin};
 
+/// A request to the lab for this platform and work.
 fn request(platform: &str, arch: Arch, work: Work) -> Request {
     Request {
         arch,
@@ -38,10 +45,12 @@ fn request(platform: &str, arch: Arch, work: Work) -> Request {
     }
 }
 
+/// The work that is a command.
 fn command() -> Work {
     Work::Command(vec!["own".to_owned()])
 }
 
+/// What a guest would send: its output and its trace.
 fn result(request: &Request, stdout: &str, trace: &str) -> RunResult {
     RunResult {
         arch: request.arch.name(),
@@ -84,6 +93,7 @@ fn line(at: &str, cpu: u32, event: &str) -> String {
     format!("          <...>-9     [{cpu:03}] d..2. {at}: {event}\n")
 }
 
+/// A line of the trace: a switch on a CPU.
 fn switch(at: &str, cpu: u32, prev: i32, next: i32) -> String {
     line(
         at,
@@ -92,6 +102,7 @@ fn switch(at: &str, cpu: u32, prev: i32, next: i32) -> String {
     )
 }
 
+/// Whether a figure is this many joules, but for rounding.
 fn near(found: Option<f64>, joules: f64) -> bool {
     found.is_some_and(|found| (found - joules).abs() < 1e-5)
 }
@@ -155,6 +166,7 @@ fn a_cpu_is_busy_until_its_first_switch_says_so() {
     assert!(near(busy, idle + 12.170_153 - 1.054_515), "{idle} {busy:?}");
 }
 
+/// What the load program says of the machine's clocks.
 fn load(khz: [Option<u64>; 2]) -> String {
     let cpus = (0..8).map(|cpu| {
         json!({"cpu": cpu, "capacity": 1024, "khz_max": 1,
@@ -175,6 +187,7 @@ fn load(khz: [Option<u64>; 2]) -> String {
     .to_string()
 }
 
+/// The work that is a job of a workload.
 fn job() -> Work {
     Work::Job {
         workload: "periodic".to_owned(),

@@ -2,6 +2,7 @@
 //! "What a run costs").
 //!
 //! What must stay: waits are ns, in the order of the trace; one that has not ended counts nothing.
+//! Free: how waits are paired.
 //!
 //! Tests by part:
 //! crates/price/src/tests.rs::`an_x86_guest_is_priced_at_the_highest_operating_point`,

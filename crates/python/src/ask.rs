@@ -1,11 +1,11 @@
 //! Arguments from Python, as JSON, and the command that gives the same result
 //! (docs/guide/python.md).
 //!
-//! Called by the functions of the module.
+//! Callers: result.rs, study.rs, sweep.rs and explain.rs, the functions of the module.
 //!
 //! What must stay: keys of the text are names of arguments, as `_inputs.py` writes them; kinds of
-//! `arguments` are keys of `_FORMS` there: both change together. Tests by part:
-//! `test_errors_have_the_words_of_the_command_line` (`read`),
+//! `arguments` are keys of `_FORMS` there: both change together. Free: how the text is read. Tests
+//! by part: `test_errors_have_the_words_of_the_command_line` (`read`),
 //! `test_compare_gives_the_bytes_of_its_command` (`origin`), `test_what_is_wrong_is_said`
 //! (`arguments`: what is expected), `test_platforms_of_a_dict` (`SourceArg`).
 //!

@@ -1,10 +1,12 @@
 //! Errors: one exception, with the words of the library that found what is wrong
 //! (docs/guide/python.md, "Errors, Ctrl-C and threads").
 //!
-//! Called by all of the module. Words are the libraries'.
+//! Callers: sweep.rs, result.rs, study.rs, names.rs, ask.rs, frame.rs, explain.rs (`input`). Words
+//! are the libraries'.
 //!
-//! What must stay: the exception's name and that it is a `ValueError`, as programs catch it. Tests
-//! by part: `test_errors_have_the_words_of_the_command_line` (`WakeplaceError`, `input`).
+//! What must stay: the exception's name and that it is a `ValueError`, as programs catch it. Free:
+//! how libraries' errors are turned into it. Tests by part:
+//! `test_errors_have_the_words_of_the_command_line` (`WakeplaceError`, `input`).
 //!
 //! Tests: crates/python/tests/test_results.py
 

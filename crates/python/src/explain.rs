@@ -1,7 +1,8 @@
 //! `explain`: one decision (docs/guide/python.md).
 //!
 //! What must stay: bytes are those of `wakeplace explain --format json`, of a kernel tree's policy
-//! too. Tests by part: `test_explain_gives_the_bytes_of_its_command` (`explain`),
+//! too. Free: how the answer is passed on. Tests by part:
+//! `test_explain_gives_the_bytes_of_its_command` (`explain`),
 //! test_kernels.py::`test_explain_gives_the_bytes_of_its_command` (`tree_answer`).
 //!
 //! Tests: crates/python/tests/test_results.py, crates/python/tests/test_kernels.py

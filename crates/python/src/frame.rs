@@ -1,11 +1,11 @@
 //! Tables of runs as Arrow's stream in a capsule, which pyarrow, Polars, pandas and DuckDB take
 //! without a copy (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>).
 //!
-//! Called by results and sweeps.
+//! Callers: result.rs and sweep.rs (`stream`).
 //!
 //! What must stay: names, types and order of columns are those of Parquet files of runs
-//! (crates/store/src/parquet.rs); a seed has all 64 bits. Tests by part:
-//! `test_tables_hold_what_the_json_holds` (`schema`, `array`),
+//! (crates/store/src/parquet.rs); a seed has all 64 bits. Free: how arrays are built. Tests by
+//! part: `test_tables_hold_what_the_json_holds` (`schema`, `array`),
 //! `test_a_stream_may_be_dropped_or_taken_once` (`stream`),
 //! `test_sweep_gives_the_bytes_of_its_command` (as the Parquet file).
 //!

@@ -1,12 +1,14 @@
 //! What there is, and what was meant (docs/guide/python.md).
 //!
-//! Called by the package's lists and messages. Words of errors are free.
+//! Callers: lib.rs gives them to Python; python/wakeplace calls them for lists and messages. Words
+//! of errors are free.
 //!
 //! What must stay: the order is that of the command line's lists; what a dict becomes is the text
-//! of a file, read as one. Tests by part: `test_policies_are_those_of_the_command_line`
-//! (`policies`), `test_study_gives_the_bytes_of_its_command` (`studies`),
-//! `test_platforms_of_a_dict` (`toml_of_json`, `check_platform`), `test_what_is_wrong_is_said`
-//! (`unknown`). No test of its own: `platforms`, `check_workload`.
+//! of a file, read as one. Free: how lists are built, and words of errors. Tests by part:
+//! `test_policies_are_those_of_the_command_line` (`policies`),
+//! `test_study_gives_the_bytes_of_its_command` (`studies`), `test_platforms_of_a_dict`
+//! (`toml_of_json`, `check_platform`), `test_what_is_wrong_is_said` (`unknown`). No test of its
+//! own: `platforms`, `check_workload`.
 //!
 //! Tests: crates/python/tests/test_results.py
 

@@ -4,11 +4,11 @@
 //! Called from Python; work is done without the interpreter's lock.
 //!
 //! What must stay: bytes of each form are those of the command line; methods are those that
-//! `python/wakeplace/_result.py` calls. Tests by part:
-//! `test_compare_gives_the_bytes_of_its_command` (`simulate`, `text`, `format`),
-//! `test_sim_gives_the_bytes_of_its_command` (`simulate`), `test_charts_are_those_of_the_page`
-//! (`charts`), `test_notebooks_see_the_table` (`html`), `test_tables_hold_what_the_json_holds`
-//! (`records`). No test of its own: `stuck`.
+//! `python/wakeplace/_result.py` calls. Free: when a form is made, and new forms that the command
+//! line has. Tests by part: `test_compare_gives_the_bytes_of_its_command` (`simulate`, `text`,
+//! `format`), `test_sim_gives_the_bytes_of_its_command` (`simulate`),
+//! `test_charts_are_those_of_the_page` (`charts`), `test_notebooks_see_the_table` (`html`),
+//! `test_tables_hold_what_the_json_holds` (`records`). No test of its own: `stuck`.
 //!
 //! Tests: crates/python/tests/test_results.py
 
@@ -62,7 +62,7 @@ pub(crate) fn format(name: &str) -> PyResult<Format> {
 
 #[pymethods]
 impl Result {
-    /// As the command line writes it with `--format`.
+    /// The result as the command line writes it with `--format`.
     fn text(&self, py: Python<'_>, form: &str) -> PyResult<String> {
         let form = format(form)?;
         Ok(py.detach(|| match &self.0 {
@@ -103,7 +103,7 @@ impl Result {
         frame::stream(py, &[RunTable::of(&self.records())])
     }
 
-    /// A run got stuck: what it measured is no ground for a judgement.
+    /// Whether a run got stuck: what it measured is no ground for a judgement.
     #[getter]
     fn stuck(&self) -> bool {
         match &self.0 {
@@ -113,7 +113,7 @@ impl Result {
     }
 }
 
-/// `sim` or `compare`.
+/// Runs `sim` or `compare`, and gives the result.
 #[pyfunction]
 pub(crate) fn simulate(
     py: Python<'_>,

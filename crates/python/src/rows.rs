@@ -1,12 +1,13 @@
 //! A finished cell on its way from a worker to the process that writes the store: a dict of plain
 //! values, which any executor can carry (docs/guide/python.md, "Sweeps, and who runs them").
 //!
-//! Called on both sides of an executor.
+//! Callers: sweep.rs, on both sides of an executor (`of` in `run_cells`, `done` in `commit`).
 //!
 //! What must stay: values are plain, as any executor must carry them; `of` and `done` have the same
-//! fields, or a cell would lose one on its way; check.rs of the store compares all of them. Tests
-//! by part: `test_any_executor_gives_the_same` (`of`, `done`),
-//! `test_another_file_at_a_worker_is_found` (`key`).
+//! fields, or a cell would lose one on its way; check.rs of the store compares all of them. Free:
+//! the names of the fields, in `of` and `done` alike. Tests by part:
+//! `test_any_executor_gives_the_same` (`of`, `done`), `test_another_file_at_a_worker_is_found`
+//! (`key`).
 //!
 //! Tests: crates/python/tests/test_executors.py
 
@@ -40,7 +41,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// For the way to another process.
+    /// The row of a finished cell, for the way to another process.
     pub(crate) fn of(done: Done) -> Self {
         let record = done.record;
         Self {

@@ -3,7 +3,7 @@
 //! Called from Python.
 //!
 //! What must stay: results stand in the order of the names; bytes are those of `wakeplace study
-//! run`, and the command in them gives them again. Tests by part:
+//! run`, and the command in them gives them again. Free: how options are passed on. Tests by part:
 //! `test_study_gives_the_bytes_of_its_command` (`study`, `origin`),
 //! `test_a_study_is_judged_by_its_margin` (options), `test_a_file_that_varies_is_a_sweep`
 //! (`is_sweep`).
@@ -78,7 +78,7 @@ pub(crate) fn study(
     Ok(Result::new(Kept::Studies(results)))
 }
 
-/// The file varies something: it is a sweep.
+/// Whether the file varies something, and so is a sweep.
 #[pyfunction]
 pub(crate) fn is_sweep(file: &str) -> bool {
     let text = file

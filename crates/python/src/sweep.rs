@@ -5,11 +5,13 @@
 //!
 //! What must stay: one process writes the store, whoever ran the cells; keys of cells are those of
 //! the command line, so that both go on with one store; `text` has the bytes of `wakeplace sweep`.
-//! Tests by part: `test_any_executor_gives_the_same` (`open`, `claim`, `commit`, `run_cells`),
-//! `test_a_store_goes_on_and_is_that_of_the_command_line` (`store`, `run`),
-//! `test_a_pool_that_breaks_loses_nothing` (`release`), `test_another_file_at_a_worker_is_found`
-//! (`key`), test_results.py::`test_sweep_gives_the_bytes_of_its_command` (`of`, `text`, `counts`,
-//! the table), test_results.py::`test_a_file_that_varies_is_a_sweep` (`of_file`).
+//! Free: how cells are divided among threads.
+//! Tests by part: `test_any_executor_gives_the_same` (`open`, `claim`, `commit`, `run_cells`,
+//! `run_cell`, `cells`, `is_complete`), `test_a_store_goes_on_and_is_that_of_the_command_line`
+//! (`store`, `run`, `definition`), `test_a_pool_that_breaks_loses_nothing` (`release`),
+//! `test_another_file_at_a_worker_is_found` (`key`),
+//! test_results.py::`test_sweep_gives_the_bytes_of_its_command` (`of`, `text`, `counts`, the
+//! table), test_results.py::`test_a_file_that_varies_is_a_sweep` (`of_file`).
 //!
 //! Tests: crates/python/tests/test_executors.py, crates/python/tests/test_results.py
 
@@ -87,7 +89,7 @@ impl Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// Of arguments.
+    /// A sweep of arguments.
     #[staticmethod]
     fn of(
         ask: &str,
@@ -110,7 +112,7 @@ impl Sweep {
         Ok(Self::new(sweep.map_err(input)?, said))
     }
 
-    /// Of a file, with what `study run` may change of it.
+    /// A sweep of a file, with what `study run` may change of it.
     #[staticmethod]
     fn of_file(file: &str, ask: &str) -> PyResult<Self> {
         let found = wakeplace_study::Sweep::from_file(file).map_err(input)?;
@@ -234,7 +236,7 @@ impl Runs {
         self.with(py, Store::release)
     }
 
-    /// Nothing is left to do.
+    /// Whether nothing is left to do.
     fn is_complete(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, |store| store.is_complete())
     }

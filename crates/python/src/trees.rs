@@ -4,10 +4,10 @@
 //! Called once, when the module is imported.
 //!
 //! What must stay: what is logged changes nothing of a run; the logger's name `wakeplace`, which
-//! programs configure. Tests by part: `test_compare_gives_the_bytes_of_its_command`,
-//! `test_explain_gives_the_bytes_of_its_command` (`provide`),
-//! `test_a_kernel_that_is_none_has_the_words_of_the_command_line` (errors). No test of its own:
-//! `log`.
+//! programs configure. Free: words of what is logged. Tests by part:
+//! `test_compare_gives_the_bytes_of_its_command`, `test_explain_gives_the_bytes_of_its_command`
+//! (`provide`), `test_a_kernel_that_is_none_has_the_words_of_the_command_line` (errors). No test of
+//! its own: `log`.
 //!
 //! Tests: crates/python/tests/test_kernels.py
 
@@ -44,7 +44,7 @@ impl Watch for Logger {
     }
 }
 
-/// From now on names of trees can be parsed.
+/// Lets names of trees be parsed from now on.
 pub(crate) fn provide() {
     provide_trees(|name| {
         let trees = Trees::of_user(None, Box::new(Logger));

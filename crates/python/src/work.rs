@@ -1,12 +1,12 @@
 //! Long work: on a thread of its own and without the interpreter's lock, so that other threads of
 //! Python run and Ctrl-C is heard (docs/guide/python.md, "Errors, Ctrl-C and threads").
 //!
-//! Called by all of the module that simulates.
+//! Callers: explain.rs, result.rs, study.rs and sweep.rs (`interruptible`).
 //!
 //! What must stay: a run that is ended leaves nothing: results come only from work that was done to
-//! its end; the interpreter's lock is free meanwhile. Tests by part:
-//! `test_other_threads_run_meanwhile` (`interruptible`: `detach`), `test_ctrl_c_ends_a_comparison`
-//! (`check`, signals).
+//! its end; the interpreter's lock is free meanwhile. Free: how often a signal is looked for. Tests
+//! by part: `test_other_threads_run_meanwhile` (`interruptible`: `detach`),
+//! `test_ctrl_c_ends_a_comparison` (`check`, signals).
 //!
 //! Tests: crates/python/tests/test_results.py
 

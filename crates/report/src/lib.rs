@@ -37,7 +37,9 @@ pub use paint::Tone;
 pub use plain::plain;
 pub use points::{Failed, Points};
 pub use published::{Extent, published};
-pub use review::{Reviewed, largest, review_csv, review_json, review_mail, review_text};
+pub use review::{
+    Reviewed, beside, largest, main_figures, review_csv, review_json, review_mail, review_text,
+};
 pub use run_table::run_table;
 pub use study::{studies, study};
 pub use table::{Align, Cell, Table};

@@ -1,12 +1,13 @@
 //! Times as people write them: `30s`, `1.5ms`. Integers only.
 //!
-//! Called by all crates for all times that people write.
+//! Callers: crates/study/src/ask/arguments.rs (`parse_duration_ns`), crates/cli/src/args/values.rs
+//! (`parse_duration_or_zero_ns`), crates/engine/src/options.rs (`time`).
 //!
 //! What must stay: what is accepted stays accepted, as files and scripts have it; no floating point
-//! in parsing, so that every build reads the same; 0 only where it means something. Tests by part:
-//! `times_are_exact`, `what_is_no_time_is_refused` (`parse_duration_ns`,
-//! `parse_duration_or_zero_ns`, `parse`), `products_are_whole_or_none` (`scaled`),
-//! `times_have_a_fitting_unit` (`time`).
+//! in parsing, so that every build reads the same; 0 only where it means something. Free: words of
+//! refusals, and new units. Tests by part: `times_are_exact`, `what_is_no_time_is_refused`
+//! (`parse_duration_ns`, `parse_duration_or_zero_ns`, `parse`), `products_are_whole_or_none`
+//! (`scaled`), `times_have_a_fitting_unit` (`time`).
 //!
 //! Tests: below
 
@@ -26,7 +27,7 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The same, where a time of 0 means something.
+/// A time with its unit, in nanoseconds, where 0 means something.
 ///
 /// # Errors
 /// What is wrong and what was expected.

@@ -2,7 +2,8 @@
 //! offered, how a wrong word is repeated and where it stands, durations, and how text from outside
 //! is shown.
 //!
-//! Called by all crates that read words. Free: what counts as near.
+//! Callers: crates/cli/src/expect.rs, crates/platform/src/read/clocks.rs and about 30 more
+//! (`nearest`, `did_you_mean`). Free: what counts as near.
 //!
 //! What must stay: only words for people come from here, and no result depends on them; work is
 //! bounded for a word of any length (`MAX_NAME_BYTES`); the wording of the offer, which tests of

@@ -1,10 +1,13 @@
 //! A wrong word: how much of it is repeated, and where it stands.
 //!
-//! Called by all crates for messages.
+//! Callers: crates/policy-sys/src/policy.rs and 50 more files (`shorten`),
+//! crates/store/src/check.rs (`shorten_to`), crates/platform/src/error.rs and
+//! crates/study/src/error.rs (`whereabouts`, `split_toml_message`), crates/cli/src/repeat.rs
+//! (`shell_word`).
 //!
 //! What must stay: lines and columns count from 1, columns in characters; the bytes of
-//! `shell_word`, as results have the command that gives them again. Tests by part:
-//! `columns_count_characters_and_both_start_at_one` (`whereabouts`),
+//! `shell_word`, as results have the command that gives them again. Free: how long an echo is, and
+//! words of hints. Tests by part: `columns_count_characters_and_both_start_at_one` (`whereabouts`),
 //! `long_echoes_are_cut_at_a_character` (`shorten`, `shorten_to`),
 //! `a_key_that_is_nearly_right_is_offered` (`split_toml_message`, `quoted`),
 //! test_results.py::`test_compare_gives_the_bytes_of_its_command` (`shell_word`: the command runs).

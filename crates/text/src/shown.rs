@@ -2,15 +2,18 @@
 //! out. It may hold anything: here it becomes harmless for the place where it is shown. JSON
 //! keeps it exactly.
 //!
-//! Called wherever text leaves the program. A text is made harmless once, for the place where it is
+//! Callers: crates/cli/src/terminal.rs (`printable_lines`), crates/report/src/table.rs
+//! (`markdown_cell`, `csv_cell`), crates/report/src/comparison.rs (`markdown`),
+//! crates/report/src/number.rs (`json`). A text is made harmless once, for the place where it is
 //! shown.
 //!
 //! What must stay: what steers a terminal, is markup or a formula never passes; ordinary text and
-//! figures come out as they are; JSON means the same. Tests by part: `ordinary_text_stays_as_it_is`
-//! (`replaced`), `what_steers_a_terminal_is_replaced` (`steers`, `printable`, `printable_lines`),
-//! `markdown_has_no_html_no_links_and_one_line` (`markdown`, `markdown_cell`),
-//! `csv_has_figures_and_no_formulas` (`csv_cell`), `json_means_the_same` (`json`),
-//! hostile_text.rs::`results_show_names_harmlessly_in_every_form` (the callers).
+//! figures come out as they are; JSON means the same. Free: what stands in place of a character.
+//! Tests by part: `ordinary_text_stays_as_it_is` (`replaced`), `what_steers_a_terminal_is_replaced`
+//! (`steers`, `printable`, `printable_lines`), `markdown_has_no_html_no_links_and_one_line`
+//! (`markdown`, `markdown_cell`), `csv_has_figures_and_no_formulas` (`csv_cell`),
+//! `json_means_the_same` (`json`), hostile_text.rs::`results_show_names_harmlessly_in_every_form`
+//! (the callers).
 //!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 
@@ -52,7 +55,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, &[])
 }
 
-/// The same for a text of several lines: newlines and tabs stay.
+/// The text made printable as a text of several lines: newlines and tabs stay.
 #[must_use]
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, &['\n', '\t'])

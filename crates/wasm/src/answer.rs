@@ -3,7 +3,8 @@
 //! Called by `door.rs` and `playground-page`.
 //!
 //! What must stay: keys of questions and answers, which the scripts of `site/playground` read;
-//! bytes of a result are those of the command line; every end is `ok` or a sentence. Tests by part:
+//! bytes of a result are those of the command line; every end is `ok` or a sentence. Free: how
+//! files are kept, and words of what a browser cannot do. Tests by part:
 //! `a_comparison_comes_with_its_page_and_its_command` (`run`, `shown`), `a_decision_is_explained`
 //! (`explain`), `a_file_takes_the_place_of_its_name` (`filled`, `keep`),
 //! `what_is_wrong_is_said_in_the_programs_words` (`answer`, `words`, an import without its file),

@@ -5,8 +5,9 @@
 //!
 //! What must stay: names and types of the exported functions and of `progress`, which
 //! `site/playground/worker.js` calls and gives; who takes a room owns it, and each room is given
-//! back once. No test of its own: `cargo xtask playground-test`, which CI runs, compares the
-//! module's answers with the program's in Node.js.
+//! back once. No test of its own (`tell`, `start`, `room`, `taken`, `file`, `ask`, `last_words`,
+//! `exhausted`, `said`): `cargo xtask playground-test`, which CI runs, compares the module's
+//! answers with the program's in Node.js. Free: how answers are kept until the page has read them.
 //!
 //! Tests: xtask/src/gives/playground.rs
 
@@ -31,14 +32,14 @@ unsafe extern "C" {
     fn progress(done: u32, total: u32);
 }
 
-/// Tells the page.
+/// Tells the page that so many of all runs are done.
 #[cfg(target_family = "wasm")]
 pub(crate) fn tell(done: usize, total: usize) {
     // SAFETY: numbers only.
     unsafe { progress(done as u32, total as u32) }
 }
 
-/// There is no page.
+/// Does nothing: outside of a browser there is no page.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn tell(_done: usize, _total: usize) {}
 

@@ -4,8 +4,8 @@
 //! Called by `answer.rs`; `playground-page` puts the answer into the page.
 //!
 //! What must stay: keys, which the scripts of `site/playground` read; the order of the program's
-//! lists; what docs/guide/playground.md lists under "More". Tests by part:
-//! `the_names_are_the_programs` (`all`, `arguments`, `platform`, `modes`).
+//! lists; what docs/guide/playground.md lists under "More". Free: how the lists are made, and new
+//! keys. Tests by part: `the_names_are_the_programs` (`all`, `arguments`, `platform`, `modes`).
 //!
 //! Tests: crates/wasm/src/answer/tests.rs
 

@@ -1,6 +1,11 @@
 //! What all coverage-guided programs have in common.
 //!
-//! What must stay: targets are those of `wakeplace-fuzz`; only what is tried differs.
+//! What must stay: targets are those of `wakeplace-fuzz`; only what is tried differs; a changed
+//! input is at most `max_size` long. Free: how often which way of changing is taken. `named` and
+//! `change` have no test of their own: nightly runs the programs (`cargo xtask fuzz`,
+//! xtask/src/tries/fuzz.rs). Callers: `guided!` of each file of fuzz/guided/targets.
+//!
+//! Tests: none; nightly runs the programs, and fuzz/tests tries the targets
 
 use wakeplace_fuzz::mutate::mutate;
 use wakeplace_fuzz::{Target, target};

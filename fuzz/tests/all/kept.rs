@@ -2,8 +2,9 @@
 //! Page: docs/internals/checks.md.
 //!
 //! What must stay: an input that was once a finding stays kept; each says what it was, and the
-//! corpus stays small.
-//! Tests by part (in fuzz/tests/src): every target of fuzz/src: both tests.
+//! corpus stays small. Free: words of its failures.
+//! Tests by part: every target of fuzz/src: `every_kept_input_keeps_the_promises`,
+//! `the_corpus_is_small_and_regressions_are_described`.
 //! Helpers, and who fails with them: `failures_of` (`every_kept_input_keeps_the_promises`).
 
 use crate::replay::Replay;
@@ -27,6 +28,7 @@ fn every_kept_input_keeps_the_promises() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// What goes wrong with a target's kept inputs.
 fn failures_of(target: &'static Target) -> Vec<String> {
     let mut failures = Vec::new();
     let mut replay = Replay::of(target);

@@ -2,9 +2,10 @@
 //! Page: docs/internals/checks.md.
 //!
 //! What must stay: equal seeds make equal inputs; a tenth of the mutations must pass the loaders,
-//! else a target tests a parser only.
-//! Tests by part (in fuzz/tests/src): fuzz/src/mutate.rs and every target: all tests. `fuzz` runs a
-//! target, `keeps` judges it, `asked` reads numbers from the environment.
+//! else a target tests a parser only. Free: the number of mutations.
+//! Tests by part: fuzz/src/mutate.rs and every target: `each_has_a_test`,
+//! `equal_seeds_make_equal_inputs`. `fuzz` runs a target, `keeps` judges it, `asked` reads numbers
+//! from the environment.
 
 use crate::replay::{Replay, Tally};
 use wakeplace_fuzz::corpus::{Input, regressions, seeds};
@@ -22,6 +23,7 @@ const MOST_KEPT_BYTES: usize = 16 << 10;
 /// The number that `WAKEPLACE_FUZZ_SEED` does not change.
 const SEED: u64 = 1;
 
+/// A number from the environment, or another one.
 fn asked(name: &str, otherwise: u64) -> u64 {
     let text = std::env::var(name).ok();
     text.map_or(otherwise, |text| {

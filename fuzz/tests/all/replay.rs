@@ -2,8 +2,9 @@
 //! Page: docs/internals/checks.md, "Reproduce a finding".
 //!
 //! What must stay: what breaks a promise is kept below target/fuzz/found before anything else
-//! happens. Callers: kept.rs and mutations.rs (`Replay::of`, `take`, `executed`, `simulated`);
-//! `keep`, `remove`, `words` and `peak_kib` are its own.
+//! happens. Free: words of its failures, and limits of time and memory that are wider. Callers:
+//! kept.rs and mutations.rs (`Replay::of`, `take`, `executed`, `simulated`); `keep`, `remove`,
+//! `words` and `peak_kib` are its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -29,10 +30,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// How many inputs were taken.
     pub(crate) fn executed(&self) -> usize {
         self.reached.iter().sum::<usize>() + self.failures.len()
     }
 
+    /// How many inputs were simulated.
     pub(crate) fn simulated(&self) -> usize {
         self.reached[Reached::Simulated as usize]
     }
@@ -46,6 +49,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
+    /// Begins to take inputs of a target, and to watch the clock.
     pub(crate) fn of(target: &'static Target) -> Self {
         let (watch, names) = channel::<Option<String>>();
         std::thread::spawn(move || {
@@ -121,6 +125,7 @@ fn remove(found: &std::path::Path) {
     }
 }
 
+/// What a panic said.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

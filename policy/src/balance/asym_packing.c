@@ -10,7 +10,7 @@
  * Between cores priorities count only while a core is idle as a whole: a thread beside a busy
  * sibling is worth less than its priority says.
  *
- * What must stay: priorities are the platform's; equal ones move nothing. May change: how a
+ * What must stay: priorities are the platform's; equal ones move nothing. Free: how a
  * priority is looked up.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

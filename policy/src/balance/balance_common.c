@@ -3,7 +3,7 @@
  * What both forms of load balancing use: the parts of a balance object, capacity as it is
  * refreshed on the way (docs/rules/balancing.md#reduced-capacity).
  *
- * What must stay: both forms read these; a sum that is kept must equal its walk. May change: how an
+ * What must stay: both forms read these; a sum that is kept must equal its walk. Free: how an
  * object is read; what is refreshed, and when, only with the pages.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -16,7 +16,8 @@
  * `statistics_that_are_left_out_change_no_answer` (`wp_below_tipping_point`),
  * `kept_sums_change_no_answer` (`wp_balanced_as_kept`); all/balance.rs:
  * `pinned_tasks_end_the_search` (`wp_excluded`). `wp_bal_dom`, `wp_bal_lb`, `wp_balance_reset` and
- * `wp_by_counts` by all tests of balancing.
+ * `wp_by_counts` have no test of their own: all/balance.rs: `which_tasks_move` would show a fault
+ * of theirs.
  *
  * Callers: all files of this folder; power_balance.c.
  *

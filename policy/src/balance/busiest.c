@@ -6,7 +6,7 @@
  * root domain's flags.
  *
  * What must stay: groups in their order, the local one first (ties); sums are those that
- * kept_sums.c keeps. May change: how groups are walked, with kept_sums.c; who is busiest only with
+ * kept_sums.c keeps. Free: how groups are walked, with kept_sums.c; who is busiest only with
  * the page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -114,7 +114,7 @@ static void wp_check_group(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 }
 #endif
 
-/* The same, from what is kept or by a walk. */
+/* Adds a group to the sums of an attempt, from what is kept or by a walk. */
 WP_INLINE void wp_add_group(struct wp_ctx *ctx, struct wp_lb_env *bal,
 			    const struct wp_sched_group *g, u32 group, u32 local)
 {

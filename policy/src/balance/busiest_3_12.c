@@ -6,8 +6,8 @@
  * whose queues are uneven, the one with most load per power is relieved. Natively only. What the
  * later form has in common is in busiest_5_4.c.
  *
- * What must stay: eras to 3.12 alone use it. May change: the search, for those eras alone, with its
- * page.
+ * What must stay: eras to 3.12 alone use it; groups are walked in their order (ties). Free: the
+ * search, for those eras alone, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/balance_38: room-*.toml (`wp_room`, `wp_full_power`, `wp_power_orig`), uneven-*.toml
@@ -16,7 +16,8 @@
  * amount-*.toml (`wp_calculate_imbalance_3_12`), source-*.toml (`wp_find_busiest_queue_3_12`),
  * packing-more-load-first.toml (`wp_update_sd_pick_busiest_3_12`); all/power_policy.rs:
  * `siblings_count_where_it_spreads` (`wp_spreads_at`). `wp_find_busiest_3_12`,
- * `wp_update_sg_lb_stats_3_12` and `wp_counts_add` by all of these.
+ * `wp_update_sg_lb_stats_3_12` and `wp_counts_add` have no test of their own: amount-*.toml would
+ * show a fault of theirs.
  *
  * Callers: `wp_balance_source` (balance.c); power_savings_3_4.c looks at groups once more.
  *

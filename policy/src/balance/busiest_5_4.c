@@ -6,7 +6,7 @@
  * domain's average. Misfit tasks as in 4.20 (docs/rules/linux-5-0-to-6-12.md#misfit-forms). Native
  * builds only.
  *
- * What must stay: eras to 5.4 alone use it; groups in their order (ties). May change: the search,
+ * What must stay: eras to 5.4 alone use it; groups in their order (ties). Free: the search,
  * for those eras alone, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -20,10 +20,11 @@
  * (`wp_pulls_overload`), amount-throughput-*.toml (`wp_fix_small_imbalance_5_4`, by the form to
  * 3.12); all/balance.rs: `which_tasks_move` (`wp_find_busiest_queue_5_4`); all/capacity_vectors.rs:
  * `reject_pull_rows`; all/kept.rs: `kept_sums_change_no_answer` (`wp_add_group_5_4`,
- * `wp_check_group_5_4`). The rest (`wp_find_busiest_5_4`, `wp_find_busiest_of_groups_5_4`,
+ * `wp_check_group_5_4`). `wp_find_busiest_5_4`, `wp_find_busiest_of_groups_5_4`,
  * `wp_update_sd_lb_stats_5_4`, `wp_update_sg_lb_stats_5_4`, `wp_update_sd_pick_busiest_5_4`,
- * `wp_group_classify_5_4`, `wp_group_has_capacity_5_4`, `wp_walk_group_5_4`, `wp_stats_add`,
- * `wp_get_sd_load_idx_5_1`) by all of these.
+ * `wp_group_classify_5_4`, `wp_group_has_capacity_5_4`, `wp_walk_group_5_4`, `wp_stats_add` and
+ * `wp_get_sd_load_idx_5_1` have no test of their own: average-4-17.toml would show a fault of
+ * theirs.
  *
  * Callers: `wp_balance_source` (balance.c); busiest_3_12.c shares some parts.
  *
@@ -114,7 +115,7 @@ static void wp_check_group_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 }
 #endif
 
-/* The same, from what is kept or by a walk. */
+/* Adds a group to the sums of an attempt, from what is kept or by a walk. */
 WP_INLINE void wp_add_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				const struct wp_sched_group *g, u32 group, u32 local)
 {

@@ -5,7 +5,7 @@
  *
  * What must stay: a task that is taken (WP_OFFER_TAKE) is moved by the home; the home offers tasks
  * in its queue's order and ends with wp_balance_end(), which may ask for another round; loads and
- * counts are taken off the imbalance in the order of offers. May change: how a round is kept; which
+ * counts are taken off the imbalance in the order of offers. Free: how a round is kept; which
  * tasks move only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -217,7 +217,7 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_lb_env 
 	return wp_bal_lb(ctx, bal)->nr_balance_failed > dom->cache_nice_tries + 2;
 }
 
-/* Nothing moved. */
+/* Nothing moved: counts the failure, and says what the attempt does next (WP_BALANCE_*). */
 WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);

@@ -5,8 +5,9 @@
  * of older tables have their own intervals (docs/rules/linux-3-8.md#domains-3-8). Also how far
  * apart nodes may be.
  *
- * What must stay: intervals are ms. May change: where an interval is read; figures only with the
- * pages.
+ * What must stay: intervals are ms; without an old table the least is the number of CPUs, the
+ * longest twice that; a busy CPU balances `busy_factor` times less often. Free: where an interval
+ * is read; figures only with the pages.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/balance: due-*.toml, interval-*.toml, 3-8-*.toml (`wp_interval_min_ms`,

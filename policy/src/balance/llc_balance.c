@@ -6,7 +6,7 @@
  * stays where its process is, as long as the caches' utilisation allows both. Which cache a process
  * prefers: preferred_llc.c.
  *
- * What must stay: without processes of several threads nothing of this runs. May change: how caches
+ * What must stay: without processes of several threads nothing of this runs. Free: how caches
  * are looked up; thresholds only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_cache.rs: `towards_the_preferred_cache`
@@ -81,7 +81,7 @@ WP_INLINE int wp_task_misfits_asym_cpu(const struct wp_ctx *ctx, const struct wp
 	       wp_task_fits_cpu(ctx, task, bal->src_cpu);
 }
 
-/* The same for one task of the source. */
+/* Whether the caches that processes prefer let one task of the source move. */
 WP_INLINE u32 wp_can_migrate_llc_task(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 				      const struct wp_task *task)
 {
@@ -171,7 +171,7 @@ WP_INLINE u32 wp_cpu_pref_dst_llc(const struct wp_ctx *ctx, const struct wp_lb_e
 	return *WP_AT(*WP_AT(sc->counts, cpu), wp_llc_of(sc, bal->dst_cpu));
 }
 
-/* ... of a group, but for those that are in it. */
+/* Queued tasks of a group that prefer the destination's cache and are not in it. */
 WP_INLINE u32 wp_nr_pref_dst_llc(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 				 const struct wp_sched_group *g)
 {

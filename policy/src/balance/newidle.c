@@ -3,7 +3,7 @@
  * New-idle balancing: pull one task before going idle, if the expected idle time is worth the
  * search (docs/rules/balancing.md#newidle). Which levels are tried at all: newidle_ratio.c.
  *
- * What must stay: costs are ns; levels go from the lowest up. May change: how costs are kept; what
+ * What must stay: costs are ns; levels go from the lowest up. Free: how costs are kept; what
  * is searched only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -4,7 +4,7 @@
  * (docs/rules/balancing.md#newidle, NI_RANDOM): a level where most fail is tried seldom, and a rare
  * success there counts for all the attempts that were not made.
  *
- * What must stay: the random number is the home's; ratios are of 1024. May change: the counting,
+ * What must stay: the random number is the home's; ratios are of 1024. Free: the counting,
  * only with its page; the draw is the home's.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

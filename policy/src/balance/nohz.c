@@ -3,7 +3,7 @@
  * Idle CPUs whose tick is stopped still take part in balancing: a busy CPU kicks one of them, which
  * balances on behalf of all (docs/rules/balancing.md#nohz).
  *
- * What must stay: CPUs in ascending order; one kick at a time. May change: how CPUs are marked.
+ * What must stay: CPUs in ascending order; one kick at a time. Free: how CPUs are marked.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/nohz: kick-*.toml, no-kick-*.toml (`wp_nohz_balancer_kick`), kick-misfit-5-0.toml,

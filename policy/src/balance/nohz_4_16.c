@@ -10,7 +10,8 @@
  *   3.1: of all busy CPUs two may kick: the first with 2+ tasks, the second with any. The idle CPU
  *        that is kicked is the owner, the first to stop its tick; without one the lowest.
  *
- * What must stay: eras to 4.16 alone use it. May change: a form, for its eras alone, with its page.
+ * What must stay: eras to 4.16 alone use it; whether to kick (`wp_nohz_kick_needed_*`) is 0 or 1
+ * for one busy CPU. Free: a form, for its eras alone, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/balance_38: kick-two-*.toml, kick-packing.toml, no-kick-one-thread-of-a-core.toml
@@ -138,7 +139,7 @@ WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return 0;
 }
 
-/* As the table above says for 3.8. */
+/* Does a busy CPU's tick kick an idle one? As the table above says for 3.8. */
 WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -162,7 +163,7 @@ WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return wp_pack_kick(ctx, cpu);
 }
 
-/* As the table above says for 4.7. */
+/* Does a busy CPU's tick kick an idle one? As the table above says for 4.7. */
 WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

@@ -18,7 +18,7 @@
  * The search over all domains is wp_find_energy_efficient_cpu_5_10() (energy_5_10.c).
  *
  * What must stay: the order of domains and CPUs (ties), and the truncation of each domain's
- * estimate; an oracle written apart (tests/all/oracle) has the same rule. May change: the two
+ * estimate; an oracle written apart (tests/all/oracle) has the same rule. Free: the two
  * forms; the oracle stays written apart.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -10,8 +10,8 @@
  *
  * Natively only.
  *
- * What must stay: domains and CPUs in their order (ties), arithmetic truncated as in 5.0. May
- * change: what is 5.10's alone; the search serves v3 and 5.0 as well.
+ * What must stay: domains and CPUs in their order (ties), arithmetic truncated as in 5.0. Free:
+ * what is 5.10's alone; the search serves v3 and 5.0 as well.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/energy: littles-at-300-5-10.toml (`wp_energy_visit_5_10`, `wp_energy_pick_5_10`,

@@ -10,7 +10,7 @@
  * Natively only.
  *
  * What must stay: it changes estimates alone; the search is shared, so both forms must answer its
- * questions. May change: the estimate, for that form alone; the independent evaluation in the
+ * questions. Free: the estimate, for that form alone; the independent evaluation in the
  * oracle stays as it is.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

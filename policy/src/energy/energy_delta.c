@@ -17,7 +17,7 @@
  * keep the previous CPU, then the first candidate.
  *
  * What must stay: one walk over the domains in their order, each CPU once (the verifier counts),
- * and the same candidates whether `explain` is on or not. May change: how sums are gathered, within
+ * and the same candidates whether `explain` is on or not. Free: how sums are gathered, within
  * the one walk; energy_idle.c builds on the same picks and estimates.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

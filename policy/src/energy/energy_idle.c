@@ -6,7 +6,7 @@
  * and of equal estimates an idle CPU goes before a busy one. No kernel has this.
  *
  * What must stay: with the parameter off nothing of this runs; margins and ties are those of the
- * page. May change: the order of reasons, margins and ties with their page; no kernel binds this
+ * page. Free: the order of reasons, margins and ties with their page; no kernel binds this
  * rule.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -195,7 +195,7 @@ WP_FN int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task 
 	return 0;
 }
 
-/* The form in force. */
+/* Asks the energy-aware wake-up in the form in force; 1: it decided. */
 WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
 				  struct wp_decision *dec)
 {

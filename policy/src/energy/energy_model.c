@@ -11,7 +11,7 @@
  * good, as in the kernel (docs/rules/energy-aware.md#inefficient-states).
  *
  * What must stay: readers see the old table or the new one, never a half; kHz ascend, powers are
- * uW, costs scaled as the kernel's. May change: how tables are checked and kept; costs only with
+ * uW, costs scaled as the kernel's. Free: how tables are checked and kept; costs only with
  * the page and em_tables.csv.
  *
  * Tests by part: (below crates/policy-sys/tests) all/energy_vectors.rs: `em_table_rows`

@@ -9,7 +9,7 @@
  * 6.12 on ask wp_cpu_util_pair().
  *
  * What must stay: utilisation is 0..1024 of the biggest CPU; all forms note candidates alike, or
- * `explain` shows others than were compared. May change: how the pair is found; both of its values
+ * `explain` shows others than were compared. Free: how the pair is found; both of its values
  * at once, since all forms compare them.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

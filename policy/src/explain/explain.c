@@ -5,7 +5,7 @@
  * decision depends on any of it.
  *
  * What must stay: a record never changes an answer (tests/all/explain.rs asks with and without).
- * Its fields are crates/policy-sys/src/explain.rs'. May change: which facts a record has, with
+ * Its fields are crates/policy-sys/src/explain.rs'. Free: which facts a record has, with
  * explain.rs of policy-sys.
  *
  * Tests by part: (below crates/policy-sys/tests) all/explain.rs: `energy_vector_of_today`,
@@ -20,7 +20,7 @@
  */
 #include "wakeplace/policy.h"
 
-/* Before a question. */
+/* Empties the record before a question. */
 void wp_explain_begin(struct wp_explain *x)
 {
 	u32 cpu;

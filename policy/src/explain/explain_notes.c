@@ -6,7 +6,7 @@
  * depends on a note.
  *
  * What must stay: notes are written through WP_EXPLAIN alone, which is nothing in the live build;
- * values of enum wp_drop are shown to users by name. May change: which note counts (a later one
+ * values of enum wp_drop are shown to users by name. Free: which note counts (a later one
  * does); words only with explain.rs.
  *
  * Tests by part: (below crates/policy-sys/tests) all/explain.rs: `energy_vector_of_today`,

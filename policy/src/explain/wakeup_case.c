@@ -8,7 +8,7 @@
  * others are little. A big task fits no little CPU, not even the biggest of them, by the test of
  * wake_cap.
  *
- * What must stay: bits WP_CASE_*, which crates/policy-sys/src/wakeup_case.rs numbers. May change:
+ * What must stay: bits WP_CASE_*, which crates/policy-sys/src/wakeup_case.rs numbers. Free:
  * what a case counts, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/asym_switches.rs: `eight_cases_on_tc2`

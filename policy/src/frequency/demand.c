@@ -5,7 +5,7 @@
  * it.
  *
  * What must stay: demands are 0..1024, rounded as the kernel rounds. Energy estimates and frequency
- * requests use the same demand: change both or neither. May change: how a form is computed; what it
+ * requests use the same demand: change both or neither. Free: how a form is computed; what it
  * comes to only with its page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/signals_7_3.rs: `schedutil_examples`
@@ -66,7 +66,7 @@ WP_INLINE u32 wp_add_headroom(const struct wp_ctx *ctx, u32 util)
 	return util + (wp_headroom(ctx) ? util >> 2 : 0);
 }
 
-/* The same of a CPU's demand, or what was posted instead (response_time.c). */
+/* A CPU's demand with headroom, or what was posted instead (response_time.c). */
 WP_INLINE u32 wp_sugov_apply_dvfs_headroom(const struct wp_ctx *ctx, const struct wp_cpu *c,
 					   u32 util)
 {

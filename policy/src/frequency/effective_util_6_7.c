@@ -4,7 +4,7 @@
  * "6.1"): the hints bound the demand itself, and the headroom is added later, to all of it.
  * Natively only.
  *
- * What must stay: eras to 6.7 alone use it. May change: the order of hints, interrupts and
+ * What must stay: eras to 6.7 alone use it. Free: the order of hints, interrupts and
  * headroom, for those eras alone.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

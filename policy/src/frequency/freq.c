@@ -9,7 +9,7 @@
  * frequencies itself (freq_external), it is told of each CPU's demand instead.
  *
  * What must stay: one request at a time is told per domain; calls that may ask return WP_DID_FREQ,
- * and a home carries that out. Frequencies are kHz. May change: how a request is kept; what is
+ * and a home carries that out. Frequencies are kHz. Free: how a request is kept; what is
  * asked for, and when, only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/frequency.rs: `utilisation_to_frequency`
@@ -183,7 +183,7 @@ WP_INLINE u32 wp_perf_request(const struct wp_ctx *ctx, const struct wp_cpu *c)
 	return wp_max(util, wp_min((min * 4 + 4) / 5, c->load.capacity_orig));
 }
 
-/* The same for the home. */
+/* A CPU's performance request (wp_perf_request), for the home. */
 WP_FN u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return wp_perf_request(ctx, WP_AT(ctx->cpus, cpu));

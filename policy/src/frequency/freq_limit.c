@@ -5,7 +5,7 @@
  * it takes away is missing from the CPUs' capacity and from the energy model.
  *
  * What must stay: a limit is a position of an operating point; what it takes away is missing in
- * capacity and energy model at once. May change: how the request is moved; kilohertz and points
+ * capacity and energy model at once. Free: how the request is moved; kilohertz and points
  * with freq.c.
  *
  * Tests by part: (below crates/policy-sys/tests) all/classes.rs: `a_limit_is_pressure`

@@ -10,7 +10,7 @@
  * Before, the boost is a frequency and goes from the lowest to the highest
  * (docs/rules/rt-and-deadline.md#rt-capacity-4-17).
  *
- * What must stay: steps and their times as above; before 5.2 the boost is in kHz. May change: where
+ * What must stay: steps and their times as above; before 5.2 the boost is in kHz. Free: where
  * the boost is kept.
  *
  * Tests by part: (below crates/policy-sys/tests) all/classes.rs: `io_boost_sequence`
@@ -109,7 +109,7 @@ WP_INLINE u32 wp_sugov_iowait_apply(const struct wp_ctx *ctx, struct wp_cpu *c, 
 	return ctx->params.freq_perf_form ? floor : wp_uclamp_rq_util_with_6_7(ctx, c, floor, 0);
 }
 
-/* The same for all CPUs of a domain, before it is asked what it needs. */
+/* I/O boosts as floors of all CPUs of a domain, before it is asked what it needs. */
 WP_FN int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_NONNULL, u64 now_ns)
 {
 	u32 i, any = 0;

@@ -5,7 +5,7 @@
  * look the CPUs of a clock were busy. The home keeps that time and the timer. Only older kernels
  * had it as their default: it is not in the live build.
  *
- * What must stay: loads are percent, periods us; the home measures, the core judges. May change:
+ * What must stay: loads are percent, periods us; the home measures, the core judges. Free:
  * the judgement, with its page; times are the home's.
  *
  * Tests by part: (below crates/policy-sys/tests) all/ondemand.rs: `next_frequency`,

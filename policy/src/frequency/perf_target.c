@@ -3,8 +3,8 @@
  * A sched_ext scheduler says at which performance a CPU is to run: schedutil takes that for the
  * demand of the fair class (docs/rules/sched-ext.md#cpuperf).
  *
- * What must stay: 0..1024 as sched_ext has it; without a target the fair class's demand counts. May
- * change: where the target is kept.
+ * What must stay: 0..1024 as sched_ext has it; without a target the fair class's demand counts.
+ * Free: where the target is kept.
  *
  * Tests by part: (below crates/policy-sys/tests) all/frequency.rs:
  * `a_schedulers_target_is_the_demand` (`wp_scx_bpf_cpuperf_set`).

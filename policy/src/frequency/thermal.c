@@ -10,7 +10,7 @@
  * A step is one operating point less. Natively only: in a live system the kernel does it.
  *
  * What must stay: temperatures in thousandths of a degree, delays ms; the home carries steps out as
- * limits. May change: the steps, with docs/guide/model.md.
+ * limits. Free: the steps, with docs/guide/model.md.
  *
  * Tests by part: (below crates/policy-sys/tests) all/thermal.rs: `looks_one_after_the_other`
  * (`wp_thermal_look`, `wp_thermal_delay_ms`), `a_cap_for_heat_is_thermal_pressure`

@@ -5,7 +5,7 @@
  * it is kept (docs/internals/performance.md, "What is kept").
  *
  * What must stay: every entry point that changes a CPU touches it first (wp_kept_touch); builds
- * with checks compare each kept sum with its walk (WP_CHECK_KEPT). May change: what is kept, and
+ * with checks compare each kept sum with its walk (WP_CHECK_KEPT). Free: what is kept, and
  * how, as long as answers stay; docs/internals/performance.md has why.
  *
  * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`
@@ -200,7 +200,7 @@ static void wp_kept_cpus(const struct wp_ctx *ctx, struct wp_kept *k)
 	}
 }
 
-/* Everything anew. */
+/* Computes all that is kept anew. */
 static void wp_kept_rebuild(const struct wp_ctx *ctx, struct wp_kept *k)
 {
 	u32 i, n = 0;

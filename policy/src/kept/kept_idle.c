@@ -4,7 +4,7 @@
  * (idle_scan.c): the same CPU as a walk from behind the target on, and as many looked at
  * (docs/rules/wake-ups.md#idle-scan). Natively only.
  *
- * What must stay: the same CPU and the same count as the walk. May change: how bits are walked;
+ * What must stay: the same CPU and the same count as the walk. Free: how bits are walked;
  * idle_scan.c has the walk that it must equal.
  *
  * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`
@@ -141,7 +141,7 @@ WP_INLINE int wp_kept_word(const struct wp_ctx *ctx, const struct wp_kept *k,
 	return 1;
 }
 
-/* ... where the task would run at once: of SCHED_IDLE itself not among such tasks. */
+/* The task is of SCHED_IDLE, so it does not run at once where only such tasks run. */
 WP_INLINE int wp_kept_apart(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.idle_policy_apart && task->idle_policy;

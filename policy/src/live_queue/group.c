@@ -20,7 +20,7 @@
  * is done, and each task has its own weight.
  *
  * What must stay: numbers of groups are the home's to keep; sums change atomically, since CPUs do
- * it side by side. Fixed point as stated at each function. May change: how sums are kept; what a
+ * it side by side. Fixed point as stated at each function. Free: how sums are kept; what a
  * task weighs only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/live_groups.rs:

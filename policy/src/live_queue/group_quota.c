@@ -10,7 +10,7 @@
  * somebody asks.
  *
  * What must stay: quotas come in us, times are ns; whoever asks counts periods that have passed, so
- * a look twice counts once. May change: how periods are counted.
+ * a look twice counts once. Free: how periods are counted.
  *
  * Tests by part: (below crates/policy-sys/tests) all/live_groups.rs: `quotas`
  * (`wp_live_group_set_quota`, `wp_live_group_charge`, `wp_live_group_wait_ns`), `burst`

@@ -5,7 +5,7 @@
  * work (docs/rules/live-queue.md#vq-timer).
  *
  * What must stay: what the timer's turn offers is one CPU at a time, so that the live build needs
- * no loop over all; times are ns. May change: the rests of the timer, with docs/guide/model.md.
+ * no loop over all; times are ns. Free: the rests of the timer, with docs/guide/model.md.
  *
  * Tests by part: (below crates/policy-sys/tests) all/idle_pass.rs:
  * `one_idle_core_of_each_cache_looks` (`wp_is_llc_ilb_cpu`), `who_has_just_gone_idle_does_not_look`

@@ -8,7 +8,7 @@
  *
  * What must stay: both homes call in one order (crates/engine/src/kernel/model/home/live.rs,
  * crates/scx/src/bpf/queue.bpf.h); virtual times wrap and are compared by the sign of a difference.
- * May change: how a time is found; who goes first only with the page.
+ * Free: how a time is found; who goes first only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/queue.rs:
  * `a_sleepers_debt_is_forgiven_as_others_catch_up` (`wp_live_queue_join`, `wp_live_queue_leave`),

@@ -17,7 +17,7 @@
  * one does so while the owner updates V, a stretch of run time may count twice, or a sum be lost as
  * a task becomes the only one. V is then off by that until one task is alone again.
  *
- * What must stay: the sum of lags, and atomic sums where other CPUs join or leave. May change: how
+ * What must stay: the sum of lags, and atomic sums where other CPUs join or leave. Free: how
  * V is kept, as long as the sum of lags stays 0.
  *
  * Tests by part: (below crates/policy-sys/tests) all/queue.rs:
@@ -81,7 +81,7 @@ WP_INLINE u64 wp_live_queue_curr(const struct wp_cpu *c, u64 now_ns)
 	return weight ? wp_live_queue_runs_at(c, weight, now_ns) : c->live.curr_vtime_ns;
 }
 
-/* V now. */
+/* V of a CPU's queue now: the mean virtual time of its tasks. */
 WP_INLINE u64 wp_avg_vruntime(const struct wp_cpu *c, u64 now_ns)
 {
 	if (!c->queue.curr_weight)

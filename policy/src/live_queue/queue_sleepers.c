@@ -12,7 +12,7 @@
  * wakes the task for another CPU, or one that pulls the last waiting task.
  *
  * What must stay: who takes a name out of its place frees it, once; places are few and a task
- * without one just leaves. May change: how many places there are.
+ * without one just leaves. Free: how many places there are.
  *
  * Tests by part: (below crates/policy-sys/tests) all/queue_sleepers.rs:
  * `a_debtor_counts_while_it_sleeps` (`wp_delayed_keep`, `wp_live_queue_goes_on`,
@@ -94,7 +94,7 @@ WP_INLINE u32 wp_live_queue_unseen(const struct wp_live_queue_sleeper *s, u32 un
 	return s->task ? (u32)wp_sub(unseen, s->weight) : unseen;
 }
 
-/* All sleepers leave. */
+/* Lets all sleepers that the CPU's queue keeps leave. */
 WP_FN int wp_live_queue_let_all_go(struct wp_cpu *c WP_NONNULL)
 {
 	u32 i, unseen = c->live.vq_kept_load;

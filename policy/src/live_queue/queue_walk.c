@@ -6,7 +6,7 @@
  * docs/rules/live-queue.md#vq-preempt).
  *
  * What must stay: begin, offers in the order of deadlines, end; the home stops when told, and does
- * nothing in between. May change: how many are looked at (WP_LIVE_QUEUE_LOOKS).
+ * nothing in between. Free: how many are looked at (WP_LIVE_QUEUE_LOOKS).
  *
  * Tests by part: (below crates/policy-sys/tests) all/queue_walk.rs:
  * `the_first_that_is_owed_time_is_taken` (`wp_pick_offer`), `a_walk_begins_where_there_is_a_choice`

@@ -6,7 +6,8 @@
  * August 2024, patches 2 to 4 and 7.
  *
  * What must stay: integers to the last bit, as the posted series computes them, with PELT's own
- * sums; thresholds are found once, when the machine is described.
+ * sums; thresholds are found once, when the machine is described. Free: how thresholds are
+ * searched.
  *
  * Tests by part: `a_utilisation_after_a_run` (`wp_approximate_util_avg`),
  * `the_way_to_a_utilisation` (`wp_approximate_runtime`), `what_fits_by_the_tick`

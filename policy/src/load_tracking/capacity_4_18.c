@@ -9,7 +9,7 @@
  * classes is kept in a window that is halved every half second. When it is refreshed:
  * balance_common.c.
  *
- * What must stay: eras to 4.18 alone use it; the window's times are ns. May change: the forms, for
+ * What must stay: eras to 4.18 alone use it; the window's times are ns. Free: the forms, for
  * those eras alone.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

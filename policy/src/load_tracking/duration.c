@@ -13,8 +13,8 @@
  * fair task has a fast path that leaves this out: a sleep counts only if no fair task is queued
  * behind it, and what it has run joins the next section (docs/decisions/028).
  *
- * What must stay: times are ns of the task clock; rounding is towards 0 in every version. May
- * change: a version's tests, with its row of the page; the versions stay apart.
+ * What must stay: times are ns of the task clock; rounding is towards 0 in every version. Free:
+ * a version's tests, with its row of the page; the versions stay apart.
  *
  * Tests by part: (below crates/policy-sys/tests) all/durations.rs:
  * `the_average_follows_the_reference_series` (`wp_dur_sleep`, `wp_dur_next`),
@@ -74,7 +74,7 @@ WP_INLINE void wp_note_executing(struct wp_cpu *c, struct wp_task *task)
 	c->queue.curr_mm = task->mm;
 }
 
-/* A fair one does. */
+/* A fair task begins to execute on its CPU. */
 WP_INLINE void wp_note_current(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	wp_note_executing(c, task);

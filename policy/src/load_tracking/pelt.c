@@ -15,7 +15,7 @@
  * The averages are written only when a period boundary is crossed: a first run of 0.8 ms leaves 0.
  *
  * What must stay: all integers to the last bit: tests/all/pelt_vectors.rs and kernel_truth.rs have
- * values of kernels. Sums count us, averages 0..1024. May change: how a step is made fast;
+ * values of kernels. Sums count us, averages 0..1024. Free: how a step is made fast;
  * wp_avg_step and wp_update_load_sum stay equal in all they give.
  *
  * Tests by part: (below crates/policy-sys/tests) all/pelt_vectors.rs: `inverse_table`,

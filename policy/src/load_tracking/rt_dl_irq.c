@@ -12,7 +12,7 @@
  * bandwidth that deadline tasks reserved.
  *
  * What must stay: one clock per queue for all classes; times are ns, bandwidths and signals
- * 0..1024. May change: how classes are kept; what the fair class reads of them only with the page.
+ * 0..1024. Free: how classes are kept; what the fair class reads of them only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/classes.rs: `class_signals_of_ten_ms`
  * (`wp_class_update`, `wp_class_step`, `wp_class_run`, `wp_class_stop`, `wp_class_tick`),

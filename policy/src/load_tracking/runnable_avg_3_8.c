@@ -11,7 +11,7 @@
  * placement of 3.8 read none of this. How fast a CPU is does not enter.
  *
  * What must stay: of the eras linux-3.8 alone uses it (linux-3.1 has no averages); sums of a queue
- * are no sums of its tasks'. May change: the sums, for those eras alone.
+ * are no sums of its tasks'. Free: the sums, for those eras alone.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/signals: 3-8-young-task.toml, 3-8-half-the-time.toml, 3-8-saturates.toml,

@@ -5,7 +5,7 @@
  * docs/rules/signals.md#pelt-clock, docs/rules/signals.md#attach-detach).
  *
  * What must stay: a clock is brought up to date before a signal that follows it; what joins a
- * queue's sums leaves them with the same averages. May change: how a step is made; sums only with
+ * queue's sums leaves them with the same averages. Free: how a step is made; sums only with
  * pelt.c and the page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -44,7 +44,7 @@ WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c
 								      : WP_SCALE;
 }
 
-/* The same of its clock. */
+/* By how much the CPU's clock counts: its frequency in forms that scale contributions, or 1024. */
 WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->load.freq_scale
@@ -190,7 +190,7 @@ WP_INLINE int wp_task_avg(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_
 	return 1;
 }
 
-/* The same in an event of the task: its estimate is due again at its next sleep. */
+/* A task's averages in an event of it: its estimate is due again at its next sleep. */
 WP_INLINE void wp_update_load_avg_se(struct wp_ctx *ctx, const struct wp_cpu *c,
 				     struct wp_task *task, u64 now_ns)
 {

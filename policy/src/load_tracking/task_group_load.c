@@ -9,7 +9,7 @@
  * a large machine that word's cache line is what a wake-up waits for (docs/decisions/053).
  *
  * What must stay: each access of the shared word is counted, read and write apart;
- * group_accesses.rs has the numbers. May change: how the word is reached, as long as each access is
+ * group_accesses.rs has the numbers. Free: how the word is reached, as long as each access is
  * counted.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -147,7 +147,7 @@ WP_INLINE u32 wp_tg_ask(struct wp_tg_load *sum, const struct wp_tg_part *part, u
 	return wp_calc_group_shares(sum->shares, sum->load, part->counted, load);
 }
 
-/* The same from the inside to the outermost of the groups around this one. */
+/* What the entities of the groups around this one weigh, from the inside to the outermost. */
 WP_INLINE u32 wp_tg_ask_outer(struct wp_task_group *tg, struct wp_tg_queue *q, u32 weight)
 {
 	u32 i;

@@ -13,7 +13,7 @@
  * something to run, and for that there is an estimate only.
  *
  * What must stay: queue, then entity, then the queue above, level by level; sums never go below 0.
- * May change: how a level is stepped; not the order of levels.
+ * Free: how a level is stepped; not the order of levels.
  *
  * Tests by part: (below crates/policy-sys/tests) all/task_groups.rs:
  * `the_levels_are_sums_of_each_other` (`wp_tg_queue_update`, `wp_tg_entity_update`, `wp_tg_follow`,
@@ -84,7 +84,7 @@ WP_INLINE void wp_tg_start_clock(const struct wp_ctx *ctx, const struct wp_cpu *
 	q->lost_ns += wp_rq_clock_pelt(ctx, c) - q->stopped_ns;
 }
 
-/* ... of the queue that the entity of the path's group `level` is on. */
+/* The clock of the queue that the entity of the path's group `level` is on. */
 WP_INLINE u64 wp_tg_clock_above(const struct wp_ctx *ctx, const struct wp_cpu *c,
 				const struct wp_tg_path *path, u32 level, u32 cpu)
 {

@@ -4,7 +4,7 @@
  * it wakes (docs/rules/signals.md#util-est).
  *
  * What must stay: estimates are 0..1024; what a queue counts of a task is counted out as it was
- * counted in. May change: a form, with its era and page.
+ * counted in. Free: a form, with its era and page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/signals.rs: `util_est_single`, `util_est_pair` (`wp_util_est_next`, `wp_util_est_ewma`,
@@ -140,7 +140,7 @@ WP_INLINE void wp_note_run(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task 
 	wp_account_mm_sched(ctx, c, task, ran_ns);
 }
 
-/* Demand of a CPU. */
+/* Demand of a CPU's fair tasks: the larger of utilisation and estimate. */
 WP_INLINE u32 wp_cpu_util_cfs(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 util = c->load.avg.util_avg;

@@ -12,7 +12,7 @@
  * `auto` is each mechanism as its parameters say, so that a policy without modes has this one.
  * Everything is looked up when it is asked for: a change of the mode counts from the next decision.
  *
- * What must stay: parameters are only read here; no rule reads `mode` by itself. May change: the
+ * What must stay: parameters are only read here; no rule reads `mode` by itself. Free: the
  * table, with docs/guide/policy.md and its test of each line.
  *
  * Tests by part: (below crates/policy-sys/tests) all/policy_matrix.rs: `line_18_frequency`

@@ -4,7 +4,7 @@
  * where nothing else is to be done, the group with most tasks that still has room (the leader)
  * takes from the one with fewest. Natively only.
  *
- * What must stay: eras to 3.4 alone use it; ties go by the groups' order. May change: the choice,
+ * What must stay: eras to 3.4 alone use it; ties go by the groups' order. Free: the choice,
  * for those eras alone.
  *
  * Tests by part: crates/engine/tests/behaviour/sched_mc.rs: `a_quad_consolidates`

@@ -4,7 +4,7 @@
  * docs/rules/sched-mc.md#mc-authors-list). Natively only: a kernel's interrupts are not a
  * scheduler's to move.
  *
- * What must stay: an interrupt that is bound is never moved. May change: who takes an interrupt,
+ * What must stay: an interrupt that is bound is never moved. Free: who takes an interrupt,
  * with its page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_mc_later.rs:

@@ -13,7 +13,7 @@
  * Where energy-aware placement is active, or power-policy packs, those decide instead.
  *
  * What must stay: CPUs ascend (the lowest with room); level and knob are looked up at each
- * decision. May change: how room is counted, with docs/decisions/033.
+ * decision. Free: how room is counted, with docs/decisions/033.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_mc_later.rs:
  * `tasks_join_the_lowest_with_room` (`wp_mc_select`, `wp_mc_refuses`), `what_each_level_places`

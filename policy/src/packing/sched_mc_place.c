@@ -3,7 +3,7 @@
  * Placement under sched_mc power saving (docs/rules/sched-mc.md#placement-3-1,
  * docs/rules/sched-mc.md#mc-acceptance (5)). Natively only.
  *
- * What must stay: eras to 3.4 alone use it. May change: the test of room, for those eras alone.
+ * What must stay: eras to 3.4 alone use it. Free: the test of room, for those eras alone.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_mc.rs: `forks_stay_while_there_is_room`
  * (`wp_mc_keeps`); engine/tests/behaviour/sched_mc.rs: `short_threads_are_together`

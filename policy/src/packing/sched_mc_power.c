@@ -10,7 +10,7 @@
  * That a slow core claims to be more than one is deliberate: balancing takes cpu power for a number
  * of tasks, and so leaves a core alone until it has that many.
  *
- * What must stay: a claim is 1024 per task; balancing sees it at its next refresh only. May change:
+ * What must stay: a claim is 1024 per task; balancing sees it at its next refresh only. Free:
  * how a claim is kept.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_mc.rs: `powers_of_the_table`

@@ -11,7 +11,7 @@
  * (docs/decisions/033). A core of one frequency never is below.
  *
  * What must stay: thresholds count kHz against the highest operating point; a limit of the clock
- * does not change the table. May change: the default for cores without a table
+ * does not change the table. Free: the default for cores without a table
  * (docs/decisions/033); tables are the platforms'.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_mc_later.rs: `what_a_core_holds`

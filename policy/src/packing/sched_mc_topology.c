@@ -7,7 +7,7 @@
  * parity of CPU numbers, {0,2} and {1,3}, so that what saves power between packages applies.
  *
  * What must stay: labels of pretended packages are those of no other; outside of power mode nothing
- * differs. May change: how packages are labelled.
+ * differs. Free: how packages are labelled.
  *
  * Tests by part: (below crates/policy-sys/tests) all/sched_mc.rs: `places_by_mpidr`
  * (`wp_mpidr_ids`), `the_topology_of_a_dual` (`wp_mc_dom_flags`, `wp_mc_saves`,

@@ -15,8 +15,8 @@
  * of equals the one with most capacity. Without SMT, or if no core is known to be idle, each CPU
  * counts as an idle core. As in idle_scan.c, the limit does not bound the search for an idle core.
  *
- * What must stay: the order of the walk (ties go to the first), and what counts as looked at. May
- * change: the ranks with their page.
+ * What must stay: the order of the walk (ties go to the first), and what counts as looked at. Free:
+ * the ranks with their page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/wake_asym_7_3.rs: `asym_example` (`wp_select_idle_capacity`), `asym_nearest`

@@ -7,7 +7,7 @@
  * since "sched/fair: Attach sched_domain_shared to sd_asym_cpucapacity" (April 2026).
  *
  * What must stay: hints may be old, so a search must find the same CPU with a wrong one, only later
- * or not at all, as the kernel's. May change: where hints are kept; not what they are worth.
+ * or not at all, as the kernel's. Free: where hints are kept; not what they are worth.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/wake_7_3.rs: `search_depth`, `search_depth_of_a_core` (`wp_sis_depth`, `wp_dom_util`),

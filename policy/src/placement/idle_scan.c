@@ -7,7 +7,7 @@
  *
  * What must stay: the order of the walk and the count of CPUs looked at, which costs time in the
  * simulator (crates/engine/src/kernel/model/wake_latency.rs); kept_idle.c finds the same by bits.
- * May change: how the walk is written; kept_idle.c changes with it.
+ * Free: how the walk is written; kept_idle.c changes with it.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/wake_7_3.rs: `step_8_order` (`wp_walk_dom`, `wp_select_idle_cpu`), `step_8_idle_core`

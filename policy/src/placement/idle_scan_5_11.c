@@ -14,7 +14,7 @@
  *
  * What must stay: CPUs in ascending order from the target on, wrapping; the limit counts as the
  * kernel counts (4 see 3); a search without a hit clears the hint of idle cores; a search that the
- * limit ends learns no cost.
+ * limit ends learns no cost. Free: how a walk is written.
  *
  * Tests by part: `step_8_idle_core` (`wp_select_idle_core_5_11`), `step_8_scan_wraps`
  * (`wp_span_index`), `step_8_scan_is_limited` (`wp_scan_limit`), `scan_cost_average`

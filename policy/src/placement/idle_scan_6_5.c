@@ -11,7 +11,7 @@
  *  - a search for an idle core has no limit and costs nothing of that time
  *
  * What must stay: eras from 5.12 to 6.5 alone use it; the average cost is updated by each search.
- * May change: the limit, for those eras alone.
+ * Free: the limit, for those eras alone.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/scan: prop-6-1-budget.toml, prop-6-1-finds-the-third.toml, prop-6-1-least-4.toml,

@@ -14,7 +14,7 @@
  *
  * Nothing found: the target, busy. No capacity is looked at.
  *
- * What must stay: eras to 4.8 alone use it; groups and CPUs in their order. May change: the two
+ * What must stay: eras to 4.8 alone use it; groups and CPUs in their order. Free: the two
  * searches, for those eras alone.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -5,7 +5,7 @@
  * is in idlest_class.c, in the form before 5.5 in idlest_5_4.c.
  *
  * What must stay: domains go down from the highest with the request's flag; of equals the first, in
- * list order. May change: how a level is looked up; not the order of levels.
+ * list order. Free: how a level is looked up; not the order of levels.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/slow_7_3.rs: `fork_goes_to_more_idle_cpus` (`wp_find_idlest_cpu`, `wp_idlest_group`),

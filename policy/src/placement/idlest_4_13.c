@@ -12,8 +12,8 @@
  * docs/rules/power-policy.md#p5-single-shot): the highest level alone decides, on a CPU of any core
  * in the group.
  *
- * What must stay: eras to 4.13 alone use it; the walk goes on from the chosen CPU's domains. May
- * change: the walk, for those eras alone, with its page.
+ * What must stay: eras to 4.13 alone use it; the walk goes on from the chosen CPU's domains. Free:
+ * the walk, for those eras alone, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/fork: 3-8-local-then-down.toml, 3-8-least-loaded-group.toml (`wp_find_idlest_down`,

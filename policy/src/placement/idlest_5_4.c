@@ -11,7 +11,7 @@
  *     power_idlest_cases: a local group that is not allowed never wins
  * (docs/rules/power-policy.md#power-placement-cleanup, docs/rules/power-policy.md#p3-idlest-group)
  *
- * What must stay: eras to 5.4 alone use it; loads are per capacity, margins percent. May change:
+ * What must stay: eras to 5.4 alone use it; loads are per capacity, margins percent. Free:
  * the arithmetic, for those eras alone, with its page and rows.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

@@ -12,7 +12,7 @@
  * The local group is left for it only if it is of a higher class or, among equals, clearly worse.
  *
  * What must stay: groups in their order (ties); classes are group_class.c's, shared with balancing.
- * May change: the arithmetic with its page; group_class.c is shared.
+ * Free: the arithmetic with its page; group_class.c is shared.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/slow_7_3.rs: `fork_goes_to_more_idle_cpus`, `numa_keeps_small_groups_together`

@@ -14,7 +14,7 @@
  * (docs/rules/wake-ups.md#idle-sibling) is left to the whole decision here, too.
  *
  * What must stay: a question that it answers the whole decision answers alike, with the same rule
- * and reason. May change: which questions it leaves to the whole decision: leaving more is always
+ * and reason. Free: which questions it leaves to the whole decision: leaving more is always
  * right.
  *
  * Tests by part: crates/scx/tests/parity/main.rs: `every_decision_is_the_same_in_all_builds`

@@ -16,7 +16,7 @@
  *   else                                     -> idle_sibling.c around prev
  *
  * What must stay: a request fills every field of `dec` that reports read; what a question may
- * change is said at each function (signals, hints, the recently used CPU). May change: how a step
+ * change is said at each function (signals, hints, the recently used CPU). Free: how a step
  * is written; what is chosen only together with its page (the rules are the kernels').
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

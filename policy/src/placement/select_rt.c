@@ -20,7 +20,7 @@
  * it fits the one found. A deadline task moves to a larger CPU all the same.
  *
  * What must stay: of equal ranks the lower level, then the nearer; WP_NONE: it would run at once
- * nowhere. May change: ranks and their order, with the page and both classes in mind.
+ * nowhere. Free: ranks and their order, with the page and both classes in mind.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/classes.rs: `rt_goes_to_the_lowest` (`wp_select_task_rq_rt`, `wp_find_lowest_rq`),

@@ -27,7 +27,7 @@
  * of fewer CPUs than sis_short_min_llc have neither.
  *
  * What must stay: a version is a set of tests and nothing else; with the parameter off no figure of
- * runs is asked for. May change: the table of tests with its versions (eras/short.rs) and their
+ * runs is asked for. Free: the table of tests with its versions (eras/short.rs) and their
  * page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -144,7 +144,7 @@ WP_INLINE int wp_short_decide(const struct wp_ctx *ctx, struct wp_decision *dec,
 	return 1;
 }
 
-/* Before any search. */
+/* Before any search: decides for the target if short tasks stack there. */
 WP_INLINE int wp_short_before_scan(struct wp_ctx *ctx, const struct wp_task *task,
 				   const struct wp_request *req, u32 target,
 				   struct wp_decision *dec)

@@ -8,7 +8,7 @@
  * The sleeping task counts nothing on its previous CPU: without task groups taking it out has no
  * effect there. An idle waking CPU accepts in 3.1; from 3.18 on capacities alone then decide.
  *
- * What must stay: eras to 4.13 alone use it; products fit 64 bits. May change: the comparison
+ * What must stay: eras to 4.13 alone use it; products fit 64 bits. Free: the comparison
  * itself, for those eras alone, with its page.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)

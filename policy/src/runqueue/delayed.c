@@ -7,7 +7,7 @@
  * (docs/rules/uclamp-sum.md#bias). The live scheduler's queues keep sleepers in virtual time alone
  * (queue_sleepers.c).
  *
- * What must stay: a sleeper that is kept is counted out once, as it wakes or leaves. May change:
+ * What must stay: a sleeper that is kept is counted out once, as it wakes or leaves. Free:
  * how a kept sleeper is counted, with queues.md; the order of steps is that of rq.c.
  *
  * Tests by part: (below crates/policy-sys/tests) all/signals.rs:

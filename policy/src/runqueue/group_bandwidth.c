@@ -6,7 +6,7 @@
  * (docs/rules/group-bandwidth.md). The home arms the timers, and carries out.
  *
  * What must stay: times are ns; a CPU is on the list of throttled ones once, in the order in which
- * it was throttled. May change: how the list of throttled CPUs is kept.
+ * it was throttled. Free: how the list of throttled CPUs is kept.
  *
  * Tests by part: (below crates/policy-sys/tests) all/group_bandwidth.rs:
  * `the_first_period_ends_at_a_random_moment` (`wp_tg_init_bandwidth`, `wp_tg_set_bandwidth`,

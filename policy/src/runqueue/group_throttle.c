@@ -6,7 +6,7 @@
  * it is queued above (docs/rules/group-bandwidth.md#throttled-clock).
  *
  * What must stay: each down has its up; tasks of a throttled group are counted by their group, not
- * by the CPU. May change: how counts move; each down keeps its up.
+ * by the CPU. Free: how counts move; each down keeps its up.
  *
  * Tests by part: (below crates/policy-sys/tests) all/group_bandwidth.rs:
  * `a_throttled_group_keeps_its_averages` (`wp_tg_throttle_down`, `wp_tg_unthrottle_up`,
@@ -39,7 +39,7 @@ WP_FN int wp_tg_throttle_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task_grou
 	return 0;
 }
 
-/* ... once less. Returns 1 if nothing keeps it any more. */
+/* A group is kept from running once less. Returns 1 if nothing keeps it any more. */
 WP_FN int wp_tg_unthrottle_up(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
 			      u32 cpu, u64 now_ns)
 {

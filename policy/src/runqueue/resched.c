@@ -6,7 +6,8 @@
  * the kernel, too. What other classes displace gives way at once, and no home asks here for it.
  *
  * What must stay: an idle CPU is told at once; `auto` is lazy only where the architecture has it
- * (`has_preempt_lazy`), `lazy` everywhere; the engine asks here and decides nothing itself.
+ * (`has_preempt_lazy`), `lazy` everywhere; the engine asks here and decides nothing itself. Free:
+ * how the test is written, with its page.
  *
  * Tests by part: `a_busy_cpu_is_marked_where_the_kernel_is_lazy`
  * (`wp_resched_curr_lazy`, `wp_dynamic_preempt_lazy`).

@@ -5,7 +5,7 @@
  * docs/rules/README.md#event-order; steps as in 4.17). The home owns the queue (who is next).
  *
  * What must stay: the order of steps; a home reports each event once, in order, under its queue's
- * lock. May change: how a step is written.
+ * lock. Free: how a step is written.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/signals.rs: `start_values`, `piled_forks` (`wp_task_init`, `wp_task_new`,
@@ -97,7 +97,7 @@ WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_sched_avg *q, u3
 		wp_enqueue_runnable_load_avg_5_6(ctx, q, task);
 }
 
-/* Nice value changed. */
+/* A task's nice value has changed: its new weight counts in its queue. */
 WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			   u32 weight, u64 now_ns)
 {
@@ -172,7 +172,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 		wp_check_update_overutilized_status(ctx, c);
 }
 
-/* ... and no longer of one that has left. */
+/* What a CPU no longer counts of a task that has left. */
 WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
 				  u32 flags)
 {

@@ -19,7 +19,7 @@
  * CPUs and wakes affine, but not between nodes far from each other. What the rules leave open:
  * docs/rules/linux-3-1-to-4-7.md#early-domains.
  *
- * What must stay: eras of 3.x alone use it. May change: the tables, for those eras alone.
+ * What must stay: eras of 3.x alone use it. Free: the tables, for those eras alone.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/topology: 3-8-*.toml (`wp_sd_init_3_9`, `wp_domains_3x`, `wp_intervals`),

@@ -6,7 +6,7 @@
  * loader rebuilds.
  *
  * What must stay: a task always gets a CPU that is online, and what is forgotten is only what came
- * of the old domains. May change: what else is forgotten, with docs/rules/hotplug.md#hotplug.
+ * of the old domains. Free: what else is forgotten, with docs/rules/hotplug.md#hotplug.
  *
  * Tests by part: (below crates/policy-sys/tests) all/hotplug.rs:
  * `a_task_stays_in_its_node_if_it_can` (`wp_select_fallback_rq`, `wp_node_level`),

@@ -10,7 +10,7 @@
  *   who balances for the local group: those of its CPUs whose own domain below is just that group
  *
  * What must stay: lists and groups in the order of CPUs; two domains of one span share one list.
- * May change: how a group is found; its order only with the page.
+ * Free: how a group is found; its order only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/topology_numa.rs: `a_ring_of_four_nodes`
  * (`wp_build_overlap`, `wp_build_overlap_sched_groups`, `wp_build_balance_mask`, `wp_dom_below`),

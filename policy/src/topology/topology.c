@@ -10,7 +10,7 @@
  * before the first event; a live home runs it natively and copies the result.
  *
  * What must stay: lists of CPUs ascend and groups are in the order of their first CPUs: ties of all
- * rules go by them. Engine's domains.rs checks at each run that groups divide domains. May change:
+ * rules go by them. Engine's domains.rs checks at each run that groups divide domains. Free:
  * how lists are gathered; spans, flags and tunables only with the pages.
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
@@ -25,8 +25,8 @@
  * `numa_limits` (`wp_numa_limits`); all/balance_7_3.rs: `sibling_difference_per_core`
  * (`wp_count_cores`); all/topology_numa.rs: `refusals`, `an_energy_model_needs_room`
  * (`wp_topo_room`, `wp_append_cpu`); fixtures/packing: preferred-cpu-of-a-group.toml
- * (`wp_group_prefer`); all/sched_mc.rs: `the_topology_of_a_quad` (`wp_label`). `wp_top_dom` by all
- * of these.
+ * (`wp_group_prefer`); all/sched_mc.rs: `the_topology_of_a_quad` (`wp_label`). `wp_top_dom` has no
+ * test of its own: all/topology.rs: `levels_of_server_machines` would show a fault of its.
  *
  * Callers: crates/policy-sys/src/machine.rs, before the first event and after a CPU came or went;
  * numa.c and domains_3_9.c take part.

@@ -1,7 +1,8 @@
 //! What the sources of the core may touch, and what those of the policy must say and include
 //! (CONTRIBUTING.md, "Rules that a check enforces").
 //!
-//! What must stay: tests and comments are free; what is found has file and line. Tests by part:
+//! What must stay: tests and comments are free; what is found has file and line. Free: how sources
+//! are read, and words of findings that no test has. Tests by part:
 //! `an_opened_file_or_a_clock_is_found` and `comments_tests_and_other_crates_are_free`
 //! (`core_is_closed`, `reached`), `a_scheduler_below_the_kernel_is_found`
 //! (`mechanics_know_no_scheduler`), `the_policy_has_its_licence_line_and_no_floating_point`

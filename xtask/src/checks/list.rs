@@ -133,7 +133,7 @@ fn none(findings: Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-/// A path of ours is text.
+/// A path of ours as text.
 fn text(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
@@ -168,7 +168,7 @@ fn tests(shop: &Shop, _: Size) -> Result<()> {
     run(tests)
 }
 
-/// One thread and two, and two runs, give the same bytes.
+/// Checks that one thread and two, and two runs, give the same bytes.
 fn determinism(shop: &Shop, size: Size) -> Result<()> {
     const ONE: &str = "compare --quiet --platform juno-r0 --workload periodic:n=20 \
                        --policy linux-4.17 --policy linux-4.17+energy-aware=5.0 --duration 2s \
@@ -256,7 +256,7 @@ fn guests(shop: &Shop) -> Result<()> {
     programs::make(shop, Kind::Guests, &MACHINES)
 }
 
-/// All reasons of the core are among the answers.
+/// Checks that all reasons of the core are among the answers.
 fn parity(shop: &Shop, _: Size) -> Result<()> {
     shop.setup(&["bpf"])?;
     if !has_bpf() {

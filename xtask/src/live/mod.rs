@@ -282,7 +282,7 @@ impl Guests {
         said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains("INTERP"))
     }
 
-    /// The scheduler went because it was asked to, and the kernel said nothing bad.
+    /// Checks that the scheduler went because it was asked to, and the kernel said nothing bad.
     fn clean(&self, run: &Run, name: &str) {
         let dmesg = run.text("dmesg");
         let asked = "disabled (unregistered from user space)";

@@ -16,9 +16,9 @@
 //! is said. `in_size` opens the guests, `all` makes the jobs (`add_rest`: the full size), `kernels`
 //! and `interface` choose versions, `guest` boots one. `steps` is one boot with all kinds of work,
 //! judged by `verifier` and `no_stall`; `killed`, `placement`, `beside_the_kernel`, `own_kernels`,
-//! `priced` and `without_sched_ext` are jobs of their own, each by the comment above it. Callers:
-//! xtask/src/commands.rs (`run`) and checks/list.rs (`in_size`). It has no test of its own: it is
-//! the test.
+//! `priced` and `without_sched_ext` are jobs of their own, each by the comment above it. Free:
+//! order of the jobs, and kinds of work that are added. Callers: xtask/src/commands.rs (`run`) and
+//! checks/list.rs (`in_size`). It has no test of its own: it is the test.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -140,6 +140,7 @@ impl Tests {
         Ok(tried.len())
     }
 
+    /// Adds the jobs that only the full size has.
     fn add_rest<'a>(&'a self, jobs: &mut Vec<Job<'a>>, newest: Option<&'a str>) {
         let mut add = |name: &str, job: Work<'a>| {
             jobs.push((name.to_owned(), job));
@@ -190,11 +191,13 @@ impl Tests {
         Ok(versions)
     }
 
+    /// How long a guest may take.
     fn timeout(&self) -> &'static str {
         // Beside the tests each guest has half a core or less.
         if self.quick { "15m" } else { "30m" }
     }
 
+    /// Boots a guest that runs a command.
     fn guest(&self, name: &str, options: &[&str], add: &[&str], command: &str) -> Result<Run> {
         let options = [options, &["--timeout", self.timeout()]].concat();
         self.guests.run(name, &options, add, command)

@@ -358,7 +358,7 @@ fn idle_waits(recording: &str) -> Vec<IdleWait> {
     found
 }
 
-/// Tasks of `cargo xtask fidelity` are t0, t1 and so on.
+/// Whether a name is a task's. Those of `cargo xtask fidelity` are t0, t1 and so on.
 fn is_task(name: &str) -> bool {
     let digits = name.strip_prefix('t').unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -145,7 +145,7 @@ fn line(run: &str, ms: u64) -> Vec<String> {
 }
 
 impl Bench<'_> {
-    /// The shell's own `time` has microseconds of a child.
+    /// The time that a command has spent. The shell's own `time` has microseconds of a child.
     fn spent(&self, program: &Path, line: &[String]) -> Result<Time> {
         const TIMED: &str = "TIMEFORMAT='%3U %3S %3R'; time \"$@\" >/dev/null 2>&1";
         // An export of the run before is not replaced: to throw that away would count as well.

@@ -53,7 +53,7 @@ impl Equivalent {
     }
 }
 
-/// A file of another form is an error.
+/// Reads the file's text; one of another form is an error.
 fn parse(text: &str) -> Result<Vec<Equivalent>> {
     let page: Page = toml::from_str(text).with_context(|| FILE.to_owned())?;
     Ok(page.equivalent)

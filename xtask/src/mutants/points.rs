@@ -78,7 +78,8 @@ pub(super) fn points(code: &Code, function: &Function) -> Vec<Point> {
     found
 }
 
-/// What is no code that runs: the label of a case, a size, a table.
+/// Where code goes on after what does not run at a place: the label of a case, a size, a table.
+/// None: it is code.
 fn passed_over(code: &Code, i: usize) -> Option<usize> {
     let next = |what: &str| (i..).find(|i| code.word(*i) == what);
     match code.word(i) {
@@ -169,7 +170,7 @@ fn says_nothing(code: &Code, function: &Function) -> bool {
 /// From here on nobody miscounts by one: such a constant is doubled instead.
 const LARGE: u64 = 4096;
 
-/// A constant becomes one more, or 0.
+/// Mutates a constant: it becomes one more, or 0.
 fn number(code: &Code, function: &Function, i: usize) -> Option<Point> {
     if code.before(i) == "return" && says_nothing(code, function) {
         return None;
@@ -302,7 +303,7 @@ const KEYWORDS: [&str; 8] = [
     "WP_BARRIER",
 ];
 
-/// A call or an assignment is left out; `++` becomes `--`.
+/// Mutates a statement: a call or an assignment is left out; `++` becomes `--`.
 fn statement(code: &Code, i: usize) -> Vec<Point> {
     if !code.begins_statement(i) || KEYWORDS.contains(&code.word(i)) {
         return Vec::new();

@@ -9,8 +9,12 @@
 //! `logged`, `quietly`, `judge`, `tail`, `read`, `write` have no test of their own: a task that
 //! uses them fails.
 //!
-//! Callers: tries/fuzz.rs (`logged`), tries/traces.rs (`logged`), many files (`usage`, `choose`,
-//! `setting`, `text_of`, `quietly`, `sha256`).
+//! Callers: tries/fuzz.rs (`logged`), tries/traces.rs (`logged`), xtask/src/commands.rs,
+//! xtask/src/live/soak.rs and 23 more (`usage`), xtask/src/checks/run.rs, xtask/src/commands.rs and
+//! 3 more (`choose`), xtask/src/tries/engine_mutants.rs, xtask/src/checks/list.rs and 5 more
+//! (`setting`), xtask/src/live/schedulers.rs, xtask/src/tries/kernel_schedulers.rs and 18 more
+//! (`text_of`), xtask/src/trees/coverage.rs, xtask/src/tries/kernel_schedulers.rs and 2 more
+//! (`quietly`), xtask/src/measure/same_runs.rs, xtask/src/gives/dist.rs and 4 more (`sha256`).
 //!
 //! Tests: none; every task uses it.
 

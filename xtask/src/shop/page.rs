@@ -6,7 +6,7 @@
 //! `only_the_part_of_a_command_is_replaced` (`replace`). `part`, `renew` have no test of their own:
 //! the pages that they renew are looked at.
 //!
-//! Callers: many files (`renew`).
+//! Callers: xtask/src/live/mod.rs, xtask/src/measure/eras.rs and 3 more (`renew`).
 //!
 //! Tests: below
 

@@ -13,7 +13,7 @@
 use crate::Finding;
 use crate::repo::{Repo, SourceFile};
 
-/// Exactly one first-level heading in a Markdown file.
+/// Finds Markdown files that do not have exactly one first-level heading in a Markdown file.
 pub(super) fn one_heading(file: &SourceFile, findings: &mut Vec<Finding>) {
     if file.extension() != "md" {
         return;

@@ -37,7 +37,7 @@ pub(super) fn too_wide(file: &SourceFile, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A tab goes to the next multiple of eight.
+/// The columns that a line takes. A tab goes to the next multiple of eight.
 fn columns(line: &str) -> usize {
     line.chars().fold(0, |at, c| {
         if c == '\t' {

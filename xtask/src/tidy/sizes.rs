@@ -21,7 +21,8 @@ const FILE_LINES: usize = 600;
 /// Lines of a function, from its name to its closing brace.
 const FUNCTION_LINES: usize = 70;
 
-/// A source file longer than a reader holds in mind; a test module at its end does not count.
+/// Finds a source file that is longer than a reader holds in mind; a test module at its end does
+/// not count.
 pub(super) fn long_file(file: &SourceFile, findings: &mut Vec<Finding>) {
     let is_source = matches!(file.extension(), "rs" | "c" | "h" | "sh" | "py");
     if !is_source || file.is_test() || file.is_generated() {
@@ -94,7 +95,7 @@ fn body_end(bytes: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// From 1.
+/// The line of a byte, counted from 1.
 fn line_of(bytes: &[u8], at: usize) -> usize {
     bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
 }

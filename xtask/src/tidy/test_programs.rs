@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use crate::Finding;
 use crate::repo::Repo;
 
-/// A crate has one integration-test program: linking one more takes longer than running it.
+/// Finds crates that have more than one integration-test program: linking one more takes longer
+/// than running it.
 pub(super) fn one_test_program(repo: &Repo, findings: &mut Vec<Finding>) {
     let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for file in &repo.files {

@@ -78,20 +78,20 @@ fn not_there<'a>(repo: &Repo, file: &SourceFile, tests: &'a str) -> Vec<&'a str>
     tests.filter(|test| !is_there(test)).collect()
 }
 
-/// Another program wrote it; what it is made of has its tests.
+/// Whether another program wrote the file; what it is made of has its tests.
 fn is_generated(text: &str) -> bool {
     let mut head = text.lines().take(3);
     head.any(|line| line.contains("automatically generated"))
 }
 
-/// It has a function; what only declares is tried with those who use it.
+/// Whether the file has a function; what only declares is tried with those who use it.
 fn does_something(text: &str) -> bool {
     let code = text.lines().map(str::trim_start);
     let mut code = code.filter(|line| !line.starts_with("//"));
     code.any(|line| line.starts_with("fn ") || line.contains(" fn "))
 }
 
-/// Its own tests, at its end or in a file that it declares.
+/// Whether the file has tests of its own, at its end or in a file that it declares.
 fn has_tests(text: &str) -> bool {
     text.contains("#[test]") || text.lines().any(|line| line.ends_with("mod tests;"))
 }

@@ -118,7 +118,7 @@ fn rows(shop: &Shop, packages: &[String], arguments: &[&str], log: &Path) -> Res
     })
 }
 
-/// The same command with what it says on stderr in its stdout, in order.
+/// A command with what it says on stderr in its stdout, in order.
 fn both(command: Command) -> Command {
     let mut shell = Command::new("sh");
     shell

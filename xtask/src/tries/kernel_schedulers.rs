@@ -293,7 +293,7 @@ fn outcome(shop: &Shop, program: &Path, scheduler: &Path, more: &[&str]) -> Resu
         .to_owned())
 }
 
-/// Each runs twice, and interpreted, with the same bytes.
+/// Checks each scheduler: it runs twice, and interpreted, with the same bytes.
 fn check(shop: &Shop, folder: &Path) -> Result<()> {
     let program = shop.program()?;
     let version = read(&folder.with_file_name("clang")).unwrap_or_default();

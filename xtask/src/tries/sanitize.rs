@@ -90,8 +90,8 @@ fn environment(full: bool) -> Vec<(&'static str, String)> {
 }
 
 impl Sanitizers<'_> {
-    /// The runtimes are those of gcc: build.rs links them. Another name for it builds libraries
-    /// anew.
+    /// Chooses gcc, as the runtimes are its own: build.rs links them. Another name for it builds
+    /// libraries anew.
     fn choose_compiler(&mut self) -> Result<()> {
         let sh = &self.shop.sh;
         let version = cmd!(sh, "cc --version").quiet().ignore_status().read()?;
@@ -115,8 +115,8 @@ impl Sanitizers<'_> {
         Ok(())
     }
 
-    /// The core's package is always among them: it has the feature. Without capture: an abort would
-    /// lose what its test has said.
+    /// Runs the tests. The core's package is always among them: it has the feature. Without
+    /// capture: an abort would lose what its test has said.
     fn tests(&self, name: &str, packages: &[&str], arguments: &[&str]) -> Result<()> {
         let log = self.logs.join(format!("{name}.log"));
         let packages = packages

@@ -2,7 +2,7 @@
 //! Page: docs/internals/checks.md.
 //!
 //! What must stay: no bytes panic, leave the machine's memory or take without end; bytes follow
-//! from the seed.
+//! from the seed. Free: numbers of rounds and seeds; more kinds of bytes.
 //! Tests by part (in crates/bpf-vm/src): map/special.rs: `structs_within_structs_are_refused`
 //! (`special_fields`, `collect`), `changed_types_are_refused_or_read` (bytes from anywhere); the
 //! reader of names: `long_names_are_none`; insn.rs: `any_bytes_are_refused_or_run` (`check`,

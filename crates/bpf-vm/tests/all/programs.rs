@@ -2,7 +2,8 @@
 //! (Documentation/bpf/standardization/instruction-set.rst).
 //!
 //! What must stay: results are those of the instruction set's own words, the same interpreted and
-//! compiled (`both`); faults have their names.
+//! compiled (`both`); faults have their names. Free: registers and constants of a program that its
+//! rule does not name.
 //! Tests by part (in crates/bpf-vm/src): jit/operations.rs:
 //! `division_by_zero_and_by_minus_one_have_results` (`divisor`, `divided`, `remainder`),
 //! `shifts_take_their_count_modulo_the_width` (`plain`); interp.rs:

@@ -2,7 +2,7 @@
 //! Page: docs/decisions/058.
 //!
 //! What must stay: compiled and interpreted programs agree to the last bit; a program that once
-//! differed stays as a test of its own.
+//! differed stays as a test of its own. Free: seeds, lengths and numbers of programs.
 //! Tests by part (in crates/bpf-vm/src): insn.rs: `compiled_programs_do_what_interpreted_ones_do`
 //! (`arithmetic`, `atomic`, `jumps`); jit/mod.rs: `compiled_programs_do_what_interpreted_ones_do`
 //! (`new`, `compile`); jit/function.rs: `a_store_at_a_shifted_address_stays_inside` (`readable`,

@@ -25,7 +25,9 @@ use crate::text::{plain, style};
 use crate::wall;
 use std::path::{Path, PathBuf};
 use wakeplace_outcome::{Holds, PartedSide, PartedWakeup, Parting, Review};
-use wakeplace_report::{Reviewed, largest, review_csv, review_json, review_mail, review_text};
+use wakeplace_report::{
+    Reviewed, beside, largest, review_csv, review_json, review_mail, review_text,
+};
 use wakeplace_study::{
     About, BatteryCell, Claims, Command, Comparison, Experiment, PolicyRuns, Question, Request,
     trace_meter,
@@ -153,7 +155,7 @@ fn walled(
     let judged = judged.transpose().map_err(Failure::input)?;
     let mut review = Reviewed {
         battery: &tried.battery.name,
-        title: &tried.battery.title,
+        title: &tried.title(),
         loads: &loads,
         comparisons: &comparisons,
         conditions: conditions(&cells, &comparisons),
@@ -180,9 +182,6 @@ fn walled(
         FormatName::Md => review_mail(&review),
     };
     output.write(&text, terminal)?;
-    for warning in warnings(&comparisons) {
-        terminal.warn(&warning);
-    }
     let missed = review.claims.iter().any(|claim| claim.holds == Holds::No);
     Ok(if missed { Verdict::Unmet } else { Verdict::Ok })
 }
@@ -206,17 +205,6 @@ fn differ(experiment: &Experiment) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// What a reader should know of the runs, each sentence once.
-fn warnings(comparisons: &[Comparison]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for warning in comparisons.iter().flat_map(|one| &one.warnings) {
-        if !all.contains(warning) {
-            all.push(warning.clone());
-        }
-    }
-    all
 }
 
 /// What the figures hold for: kernels, program, machines, loads, seeds.
@@ -253,8 +241,10 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
         }
         loads.push(&cell.load);
         let of = &cell.experiment;
+        let jitter = cell.request.jitter;
+        let jitter = jitter.map_or_else(String::new, |jitter| format!(", jitter {jitter}"));
         all.push(format!(
-            "{}: {} ({} on {}).",
+            "{}: {}, {}{jitter}, as on {}",
             cell.load,
             of.workload.name,
             time(of.options.duration_ns),
@@ -262,9 +252,12 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
         ));
     }
     let seeds = cells.first().map_or(0, |cell| cell.experiment.seeds.len());
-    all.push(format!(
-        "{seeds} seeds, the same for both; changes are taken seed by seed, with 95 % intervals."
-    ));
+    all.push(match seeds {
+        1 => "One seed: nothing is told from chance.".to_owned(),
+        _ => format!(
+            "{seeds} seeds, the same for both; changes are taken seed by seed, with 95 % intervals."
+        ),
+    });
     all
 }
 
@@ -301,6 +294,7 @@ fn partings(
             load: row.load.clone(),
             metric: row.metric.clone(),
             delta_pct: row.delta_pct,
+            beside: beside(review, row),
             seed: cell.experiment.seeds[0],
             wakeup,
         });
@@ -345,8 +339,7 @@ fn recorded(experiment: &Experiment, path: &Path) -> Result<(), Failure> {
 
 /// A wake-up that went differently, explained on both sides.
 fn told(cell: &BatteryCell, parted: &wakeplace_study::Parted) -> Result<PartedWakeup, Failure> {
-    let workload = cell.experiment.first_workload().map_err(Failure::input)?;
-    let task = workload.tasks[parted.task as usize].name.clone();
+    let task = &parted.task;
     let side = |side: usize| -> Result<PartedSide, Failure> {
         let own = one_side(&cell.experiment, side);
         let is_scheduler = !own.schedulers.is_empty();

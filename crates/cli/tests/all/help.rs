@@ -22,7 +22,7 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 34] = [
+const COMMANDS: [&[&str]; 36] = [
     &[],
     &["compare"],
     &["sim"],
@@ -47,6 +47,8 @@ const COMMANDS: [&[&str]; 34] = [
     &["policy"],
     &["policy", "list"],
     &["policy", "show"],
+    &["metric"],
+    &["metric", "list"],
     &["doctor"],
     &["completions"],
     &["kernel"],

@@ -329,7 +329,6 @@ fn the_boot_is_forgotten() {
     }
 }
 
-/// Goal: what a kernel does not take is named; so is what is not offered for one.
 /// Needs no kernel: nothing is built for a comparison of one.
 #[test]
 fn a_comparison_of_one_kernel_is_refused_before_it_is_built() {
@@ -339,6 +338,7 @@ fn a_comparison_of_one_kernel_is_refused_before_it_is_built() {
     assert_refused(&run(&[&alone[..], &policy].concat()), &[said]);
 }
 
+/// Goal: what a kernel does not take is named; so is what is not offered for one.
 #[test]
 fn what_it_does_not_take_is_refused() {
     if !is_there() {

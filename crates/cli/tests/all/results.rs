@@ -596,7 +596,7 @@ fn assumed_costs_are_tried_on_demand() {
 
 #[test]
 fn lists_have_every_form() {
-    for list in ["platform", "workload", "policy", "study"] {
+    for list in ["platform", "workload", "policy", "study", "metric"] {
         json(&run(&[list, "list", "--format", "json"]));
         for format in ["human", "csv", "md"] {
             let output = run(&[list, "list", "--format", format]);

@@ -23,7 +23,7 @@ use std::process::Output;
 /// One load for energy and one that is measured by its own figure, on two boards.
 const BATTERY: &str = r#"
 title = "two loads"
-seeds = 3
+seeds = 6
 duration = "400ms"
 boards = ["hikey960", "juno-r0"]
 
@@ -137,7 +137,7 @@ fn a_mail_has_72_columns() {
         "perc_diff",
         "not measured on",
         "base: linux-7.3",
-        "3 seeds",
+        "6 seeds",
         "To repeat:\n    wakeplace review --battery=two.toml --base=linux-7.3",
     ] {
         assert!(mail.contains(words), "{words}\n{mail}");

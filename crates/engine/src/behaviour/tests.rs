@@ -1,14 +1,16 @@
 //! The hash of what happened, part by part (docs/internals/checks.md, "Same runs").
 //!
 //! What must stay: every field that an observer is told must count, but for order at one time and
-//! signals; a new happening gets a line in `each_event_counts`.
+//! signals; a new happening gets a line in `each_event_counts`. Free: the numbers and names in the
+//! calls, as long as each call differs in one field.
 //! Tests by part (in crates/engine/src): behaviour.rs: `each_part_counts` (`placement`,
 //! `run_start`, `migrate`), `each_event_counts` (`wakeup`, `forked`, `task_exit`),
 //! `order_and_signals_do_not_count` (`fact`), `nothing_between_is_nothing` (`change`),
 //! `the_end_cuts` (`finish`, `end`); happening.rs: `each_event_counts` (`Happening`).
-//! Helpers, and who fails with them: `fresh`, `hash_of`, `call` (all tests); `placement`, `chosen`
-//! (`each_part_counts`, `order_and_signals_do_not_count`); `ran` (`each_part_counts`,
-//! `nothing_between_is_nothing`, `the_end_cuts`).
+//! Helpers, and who fails with them: `fresh`, `hash_of`, `call` (`each_part_counts`,
+//! `each_event_counts` and 3 more); `placement`, `chosen` (`each_part_counts`,
+//! `order_and_signals_do_not_count`); `ran` (`each_part_counts`, `nothing_between_is_nothing`,
+//! `the_end_cuts`).
 
 use super::BehaviourHash;
 use crate::happen;
@@ -19,6 +21,7 @@ use wakeplace_policy_sys::Reason;
 
 type Call = Box<dyn Fn(&mut BehaviourHash)>;
 
+/// A hash of a run on HiKey 960 that has not begun.
 fn fresh() -> BehaviourHash {
     BehaviourHash::new(&Platform::builtin("hikey960").expect("built in"))
 }
@@ -31,10 +34,12 @@ fn hash_of(calls: &[Call]) -> u64 {
     hash.value()
 }
 
+/// A call of the hash, to be made later.
 fn call(call: impl Fn(&mut BehaviourHash) + 'static) -> Call {
     Box::new(call)
 }
 
+/// A wake-up's placement, of which tests change one field.
 fn placement() -> Placement {
     Placement {
         kind: PlacementKind::Wake,
@@ -49,10 +54,12 @@ fn placement() -> Placement {
     }
 }
 
+/// The call that tells a placement at a time.
 fn chosen(time_ns: u64, placement: Placement) -> Call {
     call(move |hash| happen!(hash, time_ns => Placement(placement)))
 }
 
+/// The two calls that tell a stretch of a task on a CPU.
 fn ran(cpu: u32, task: u32, from_ns: u64, until_ns: u64) -> [Call; 2] {
     [
         call(move |hash| happen!(hash, from_ns => RunStart { cpu, task, wake_latency_ns: None })),

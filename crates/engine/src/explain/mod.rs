@@ -5,15 +5,18 @@
 //! then does is taken along: the two must agree.
 //!
 //! What must stay: the second run is the first one up to the decision (same inputs, same events),
-//! so nothing here may change a run; threads are numbered as `RunReport::threads` has them. Tests
-//! by part: `by_number_time_and_cpu` (which decision is meant), `an_interrupt_is_told_from_a_waker`
-//! (who wakes), `what_is_not_there` (messages), `it_is_the_decision_of_the_run` (the answer). By
-//! function: `by_number_time_and_cpu` (`is_asked`, `count`, `number`, `placement`, `is_done`),
-//! `an_interrupt_is_told_from_a_waker` (`woken`, `party`), `what_is_not_there` (`missing`),
-//! `it_is_the_decision_of_the_run` (`explain`, `situation`, `idle_states`), `it_is_the_same_again`
-//! (`others`, `same_signals`), explained.rs::`the_number_is_one_of_its_task` (`forked`, `name`).
-//! The observers of both runs (`new`, `happened`, `wants_situation`, `is_shown`, `shown`): all of
-//! these.
+//! so nothing here may change a run; threads are numbered as `RunReport::threads` has them. Free:
+//! how the decision is found and what of the copy is kept, and words of messages that no test has.
+//! Tests by part: `by_number_time_and_cpu` (which decision is meant),
+//! `an_interrupt_is_told_from_a_waker` (who wakes), `what_is_not_there` (messages),
+//! `it_is_the_decision_of_the_run` (the answer). By function: `by_number_time_and_cpu` (`is_asked`,
+//! `count`, `number`, `placement`, `is_done`), `an_interrupt_is_told_from_a_waker` (`woken`,
+//! `party`), `what_is_not_there` (`missing`), `it_is_the_decision_of_the_run` (`explain`,
+//! `situation`, `idle_states`), `it_is_the_same_again` (`others`, `same_signals`),
+//! explained.rs::`the_number_is_one_of_its_task` (`forked`, `name`). The observers of both runs
+//! (`new`, `happened`, `wants_situation`, `is_shown`, `shown`): all of these.
+//!
+//! Callers: crates/study/src/explain/mod.rs (`explain`).
 //!
 //! Tests: crates/engine/tests/behaviour/explain.rs
 
@@ -143,14 +146,14 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// A thread was made: it has the next number among those of its script, from 0.
+    /// Numbers a thread that was made: it has the next number among those of its script, from 0.
     fn forked(&mut self, script: u32) {
         let made = &mut self.made[script as usize];
         self.threads.push((script, Some(*made), 0));
         *made += 1;
     }
 
-    /// As `RunReport::threads` has it.
+    /// A thread's name, as `RunReport::threads` has it.
     fn name(&self, thread: u32) -> String {
         let (script, number, _) = self.threads[thread as usize];
         let name = &self.workload.tasks[script as usize].name;
@@ -206,17 +209,17 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// As `RunReport::threads` has it.
+    /// A thread's name, as `RunReport::threads` has it.
     fn name(&self, thread: u32) -> String {
         self.threads.name(thread)
     }
 
-    /// Which wake-up of its task the last decision was, from 1; 0: a fork.
+    /// The number among the wake-ups of its task that the last decision was, from 1; 0: a fork.
     fn number(&self) -> u64 {
         self.number
     }
 
-    /// The decision was not found: what the run had instead, for the message.
+    /// The error that the decision was not found, with what the run had instead.
     fn missing(&self, end_ns: u64) -> Missing {
         Missing {
             wakeups: self.wakeups,
@@ -237,7 +240,7 @@ impl Observer for Finder<'_> {
         }
     }
 
-    /// The first run ends at the decision.
+    /// Whether the first run is over: it ends at the decision.
     fn is_done(&self) -> bool {
         self.found.is_some()
     }
@@ -333,7 +336,7 @@ fn shown(workload: &Workload, hidden: usize, index: usize) -> Option<u32> {
     }
 }
 
-/// In which idle state each CPU is.
+/// The idle state that each CPU is in.
 fn idle_states(power: &[Option<CpuPower>]) -> Vec<Option<u16>> {
     let state = |power: &Option<CpuPower>| match power {
         Some(CpuPower::Idle { state }) => Some(*state),
@@ -352,12 +355,13 @@ impl Observer for Taker<'_> {
         }
     }
 
-    /// Only the decision asked for is shown: a look costs a copy of the core.
+    /// Whether this situation is to be shown. Only the decision asked for is: a look costs a copy
+    /// of the core.
     fn wants_situation(&self) -> bool {
         self.left == 1 && self.taken.is_none()
     }
 
-    /// The core is copied just before the decision, and asked there. The run itself goes on
+    /// Copies the core just before the decision, and asks the copy. The run itself goes on
     /// untouched.
     fn situation(&mut self, time_ns: u64, s: &Situation<'_>) {
         let mut core = s.core.copy();

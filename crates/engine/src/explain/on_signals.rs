@@ -81,7 +81,7 @@ impl SignalKind {
         Self::Pick,
     ];
 
-    /// As results have it.
+    /// The name of a kind of update, as results have it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -133,7 +133,7 @@ pub struct OnSignals {
 }
 
 impl OnSignals {
-    /// For a machine.
+    /// A core for a machine, on which the tree's signals are put.
     ///
     /// # Errors
     /// A machine that the core refuses under this policy.
@@ -191,7 +191,7 @@ impl OnSignals {
         }
     }
 
-    /// The task joins its queue.
+    /// Repeats on the core that the task joins its queue.
     fn join(&mut self, signal: &Signal, mut task: Task) {
         let now_ns = signal.clock_ns;
         let _ = match signal.flags & flags::WAKEUP {
@@ -203,7 +203,7 @@ impl OnSignals {
         self.add_estimate(SignalKind::JoinEstimate, signal);
     }
 
-    /// The task leaves its queue.
+    /// Repeats on the core that the task leaves its queue.
     fn leave(&mut self, signal: &Signal, mut task: Task) {
         let now_ns = signal.clock_ns;
         self.core.on_state_estimate(&mut task);
@@ -244,13 +244,13 @@ impl OnSignals {
         self.add(kind, figures);
     }
 
-    /// The queue's averages.
+    /// Adds the queue's averages, the tree's beside the core's.
     fn add_queue(&mut self, kind: SignalKind, signal: &Signal) {
         let avg = self.core.cpu(signal.cpu).load.avg;
         self.add(kind, averages(&signal.queue.avg, &signal.queue_after, &avg));
     }
 
-    /// The queue's estimate.
+    /// Adds the queue's estimate, the tree's beside the core's.
     fn add_estimate(&mut self, kind: SignalKind, signal: &Signal) {
         let (before, after) = (&signal.queue.avg, &signal.queue_after);
         let core = self.core.cpu(signal.cpu).load.util_est;
@@ -358,7 +358,7 @@ impl OnSignals {
     }
 }
 
-/// A figure of 64 bits.
+/// Makes a figure of 64 bits: what it was before, the tree's and the core's.
 pub(super) fn wide(name: &'static str, before: u64, tree: u64, core: u64) -> Figure {
     Figure {
         name,
@@ -368,7 +368,7 @@ pub(super) fn wide(name: &'static str, before: u64, tree: u64, core: u64) -> Fig
     }
 }
 
-/// A figure of 32 bits.
+/// Makes a figure of 32 bits: what it was before, the tree's and the core's.
 fn figure(name: &'static str, before: u32, tree: u32, core: u32) -> Figure {
     wide(name, before.into(), tree.into(), core.into())
 }
@@ -441,7 +441,7 @@ fn task_of(signal: &Signal) -> Task {
     task
 }
 
-/// The core's CPU has the clocks of the tree's, and its capacity.
+/// Gives the core's CPU the clocks of the tree's, and its capacity.
 fn take_clocks(signal: &Signal, cpu: &mut wp_cpu) {
     let load = &mut cpu.load;
     load.clock_ns = signal.clock_ns;

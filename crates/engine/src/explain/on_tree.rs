@@ -11,7 +11,8 @@
 //! crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel` (`take_groups`, `waking`:
 //! all figures, by agreement). The first and the last need a built tree. `take`, `take_online`,
 //! `take_party`, `kind`, `idle_state`, `offered`, `exits` and `idle_state_of` by
-//! `the_core_decides_as_the_kernel`, too. `new` by all of these.
+//! `the_core_decides_as_the_kernel`, too. `new` by
+//! `a_decision_is_explained_by_the_trees_own_figures` and the others.
 //!
 //! Callers: on_signals.rs (`take_hints`), tree.rs (`idle_state_of`).
 //!
@@ -39,7 +40,7 @@ pub struct OnTree {
 }
 
 impl OnTree {
-    /// For a machine.
+    /// A core for a machine, on which the tree's state is put.
     ///
     /// # Errors
     /// A machine that the core refuses under this policy.
@@ -249,7 +250,7 @@ pub(super) fn take_hints(is_idle: u32, hints: [u32; 2], cpu: &mut wp_cpu) {
     }
 }
 
-/// Which of its idle states a CPU is in; None: it is in none.
+/// The position of the idle state that a CPU is in; None: it is in none.
 fn idle_state<T: Copy>(choice: &Choice, states: &[T]) -> Option<T> {
     if choice.idle_state == abi::NONE {
         return None;
@@ -266,7 +267,7 @@ fn offered(platform: &Platform, cpu: u32) -> impl Iterator<Item = usize> {
     states.map(|(index, _)| index)
 }
 
-/// Their exit latencies, us.
+/// The exit latencies of the idle states that a CPU is offered, us.
 fn exits(platform: &Platform, cpu: u32) -> Vec<Option<u32>> {
     let exit = |state: usize| {
         let state = &platform.idle_states[state];

@@ -7,7 +7,7 @@
 //! `a_wait_in_a_queue` (until it runs), `the_number_is_one_of_its_task` (which wake-up). By
 //! function: `a_direct_dispatch` (`explain_sched_ext`, `sched_ext`, `close`, `placement`),
 //! `a_wait_in_a_queue` (`run_start`, `is_done`), `the_number_is_one_of_its_task` (`happened`:
-//! threads are counted). `wants_sched_ext`: all of these.
+//! threads are counted). `wants_sched_ext`: `a_direct_dispatch` and the others.
 //!
 //! Callers: crates/study/src/explain/scheduler.rs (`explain_sched_ext`).
 //!
@@ -122,7 +122,7 @@ impl Observer for Follower<'_> {
 }
 
 impl Follower<'_> {
-    /// The wake-up asked for is found when the finder says so; later ones change nothing.
+    /// Notes the wake-up asked for. It is found when the finder says so; later ones change nothing.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.finder.placement(time_ns, placement);
         if self.found.is_none() && self.finder.is_done() {

@@ -71,7 +71,7 @@ impl Observer for Follower<'_> {
         self.told = Some(decided.clone());
     }
 
-    /// The run ends at the decision asked for.
+    /// Whether the run is over: it ends at the decision asked for.
     fn is_done(&self) -> bool {
         self.found.is_some()
     }
@@ -131,9 +131,9 @@ pub fn explain_tree(
 /// copy looks at all of it, and says what is of interest; of that the other one is told, which must
 /// say the same of the same.
 pub trait Looks {
-    /// A decision: is it of interest?
+    /// Looks at a decision. Returns true if it is of interest.
     fn decision(&mut self, told: TreeExplanation) -> bool;
-    /// A signal is up to date: is it of interest?
+    /// Looks at a signal that is up to date. Returns true if it is of interest.
     fn updated(&mut self, time_ns: u64, updated: &Updated) -> bool;
     /// How many signals there have been, by kind.
     fn counts(&mut self) -> &mut Vec<u64>;
@@ -244,7 +244,7 @@ pub fn watch_tree(
 }
 
 impl TreeExplanation {
-    /// Of each CPU the name of the idle state that it is in; None: it is in none.
+    /// The name, for each CPU, of the idle state that it is in; None: it is in none.
     #[must_use]
     pub fn idle(&self, platform: &Platform) -> Vec<Option<String>> {
         let name = |choice: &Choice| {

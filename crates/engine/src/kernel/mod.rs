@@ -82,44 +82,45 @@ pub(crate) trait Kernel {
     /// Time 0 still: CPUs that the run begins without have left, and no task has begun.
     fn start<O: Observer>(&mut self, m: &mut Mechanics<'_, O>);
 
-    /// An event is about to be handled.
+    /// Tells the kernel that an event is about to be handled.
     fn begin_event<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>, _event: Event) {}
 
-    /// It is over.
+    /// Tells the kernel that the event is over.
     fn end_event<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>) {}
 
     /// An event of its own (`Mechanics::push`).
     fn event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: KernelEvent);
 
-    /// The run is over: checks its books and says what it has counted.
+    /// Ends the run: checks the kernel's books and says what it has counted.
     fn finish<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) -> KernelReport;
 
     // Interrupts.
 
-    /// An awake CPU takes an inter-processor interrupt (`Mechanics::ipi`). It may be idle by now.
+    /// Handles an inter-processor interrupt (`Mechanics::ipi`). It may be idle by now.
     fn interrupt<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId);
 
-    /// A CPU has left its idle state, and takes its interrupts.
+    /// Lets a CPU that has left its idle state take its interrupts.
     fn awake<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId);
 
-    /// A device interrupts a CPU, whatever it does, for so long.
+    /// Lets a device interrupt a CPU, whatever it does, for so long.
     fn device<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, run_ns: u64);
 
-    /// Where the interrupt of a device goes that may go elsewhere than to `cpu`.
+    /// The CPU to which the interrupt of a device goes that may go elsewhere than to `cpu`.
     fn irq_cpu(&mut self, _now_ns: u64, cpu: CpuId) -> CpuId {
         cpu
     }
 
-    /// A CPU without a task has done its kernel work (`Mechanics::finish_work`).
+    /// Lets a CPU without a task go on, which has done its kernel work (`Mechanics::finish_work`).
     fn work_done<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId);
 
     // The running task.
 
-    /// It has run for so long since this was last said.
+    /// Tells the kernel how long a task has run since this was last said.
     fn ran(&mut self, _now_ns: u64, _cpu: CpuId, _task: TaskId, _delta_ns: u64) {}
 
-    /// Its step ends at another time than was said before, and it goes on at `from_ns`. Until when
-    /// may it run before `schedule` is called in any case, ns? `u64::MAX`: for ever.
+    /// Asks how long the task may run. Its step ends at another time than was said before, and it
+    /// goes on at `from_ns`. Until when may it run before `schedule` is called in any case, ns?
+    /// `u64::MAX`: for ever.
     fn run_limit_ns<O: Observer>(
         &mut self,
         _m: &mut Mechanics<'_, O>,
@@ -133,8 +134,8 @@ pub(crate) trait Kernel {
     /// Must it leave the CPU before it goes on (TIF_NEED_RESCHED)?
     fn wants_cpu(&self, cpu: CpuId) -> bool;
 
-    /// The CPU looks whom it runs now. `changed`: this task has just left it for a change of its
-    /// attributes.
+    /// Lets the CPU look whom it runs now. `changed`: this task has just left it for a change of
+    /// its attributes.
     fn schedule<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -142,7 +143,8 @@ pub(crate) trait Kernel {
         changed: Option<TaskId>,
     );
 
-    /// The n-th thread of the kernel's own has done what it had to do. It sleeps or gets more.
+    /// Tells that the n-th thread of the kernel's own has done what it had to do. It sleeps or gets
+    /// more.
     fn thread_goes_on<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -162,16 +164,16 @@ pub(crate) trait Kernel {
         cpu: CpuId,
     );
 
-    /// The first thread begins to run, there if it may.
+    /// Lets the first thread begin to run, there if it may.
     fn spawn<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId);
 
-    /// The running `parent` has made `child`, which begins to run.
+    /// Places `child`, which the running `parent` has made and which begins to run.
     fn fork<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, child: TaskId, parent: TaskId);
 
-    /// What runs on `cpu` wakes a sleeping task. `sync`: it will sleep soon.
+    /// Wakes a sleeping task, by what runs on `cpu`. `sync`: it will sleep soon.
     fn wake<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId, sync: bool);
 
-    /// The task sleeps, until then or until it is woken.
+    /// Puts the running task to sleep, until then or until it is woken.
     fn sleep<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -183,18 +185,19 @@ pub(crate) trait Kernel {
     /// A task that sleeps already is to wake then.
     fn set_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, due_ns: u64);
 
-    /// The task is gone, and says so by `Mechanics::gone` once it is off the CPU.
+    /// Ends the running task. The kernel says that it is gone by `Mechanics::gone` once it is off
+    /// the CPU.
     fn exit<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId);
 
-    /// The task lets others go first. Returns true if `schedule` is to be called.
+    /// Lets others go before the running task. Returns true if `schedule` is to be called.
     fn yields<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) -> bool;
 
-    /// The task runs another program. Returns true if it was moved for that and is off the CPU:
-    /// `schedule` is to be called.
+    /// Lets the kernel place a task anew that runs another program. Returns true if it was moved
+    /// for that and is off the CPU: `schedule` is to be called.
     fn exec<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) -> bool;
 
-    /// The task changes its own attributes and (`allowed`) the CPUs that it may use, None: all.
-    /// Returns true if it is off the CPU now: `schedule` is to be called.
+    /// Changes the running task's own attributes and (`allowed`) the CPUs that it may use, None:
+    /// all. Returns true if it is off the CPU now: `schedule` is to be called.
     fn change<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -207,7 +210,7 @@ pub(crate) trait Kernel {
     /// How much a task matters: 0 fair ones, which lend nothing, above that the higher the sooner.
     fn level(&self, task: TaskId) -> u64;
 
-    /// A holder of mutexes has what `donor` has, who waits for one of them, if that is above its
+    /// Gives a holder of mutexes what `donor` has, who waits for one of them, if that is above its
     /// own; None: nobody waits. Found out on the CPU `by`. Returns true if something changed.
     fn lend<O: Observer>(
         &mut self,
@@ -219,15 +222,15 @@ pub(crate) trait Kernel {
 
     // Hardware.
 
-    /// A frequency domain is about to run at the operating point that was wanted
-    /// (`Mechanics::want_opp`).
+    /// Tells the kernel that a frequency domain is about to run at the operating point that was
+    /// wanted (`Mechanics::want_opp`).
     fn opp_reached<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32, opp: u16);
 
-    /// A frequency domain runs at this operating point, which the kernel did not ask for: fewer or
-    /// more cores are awake, a package draws too much, or hardware chooses.
+    /// Tells the kernel that a frequency domain runs at this operating point, which the kernel did
+    /// not ask for: fewer or more cores are awake, a package draws too much, or hardware chooses.
     fn clock_is<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>, _domain: u32, _opp: u16) {}
 
-    /// A domain may use its operating points up to `most`. `cool`: those that heat leaves it, if
+    /// Limits a domain to its operating points up to `most`. `cool`: those that heat leaves it, if
     /// that is known.
     fn freq_limit<O: Observer>(
         &mut self,
@@ -237,10 +240,10 @@ pub(crate) trait Kernel {
         cool: Option<u32>,
     );
 
-    /// A domain's energy model is another one, (kHz, uW) of each operating point.
+    /// Gives a domain another energy model: (kHz, uW) of each operating point.
     fn energy_model(&mut self, domain: usize, states: &[(u32, u32)]);
 
-    /// A CPU is to leave the machine or comes back. The kernel calls `Mechanics::set_online`.
+    /// Lets a CPU leave the machine or come back. The kernel calls `Mechanics::set_online`.
     fn hotplug<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, online: bool);
 
     // Views, for kernels that have them.

@@ -3,7 +3,8 @@
 //!
 //! What must stay: all in integers, and hardware looks at times that depend on the run alone. A
 //! hint is 0..=255 as EPP has it, 0 for most speed. The rule itself is assumed and may change with
-//! docs/decisions/059. Tests by part: `a_load_has_a_clock` (`full_permille`, `look`),
+//! docs/decisions/059. Free: when hardware looks and how its choice is made, with the decision and
+//! the test. Tests by part: `a_load_has_a_clock` (`full_permille`, `look`),
 //! `powersave_is_the_hardwares_choice_under_such_a_driver` (`choose_clocks`, `look_soon`,
 //! `look_at_load`), the latter also `new` and `is_idle`.
 //!
@@ -80,7 +81,7 @@ impl Autonomous {
 }
 
 impl<O: Observer> Mechanics<'_, O> {
-    /// From now on hardware chooses clocks, with this hint, or the kernel does (None).
+    /// Lets hardware choose clocks from now on, with this hint, or the kernel (None).
     pub(crate) fn choose_clocks(&mut self, preference: Option<u8>) {
         let Some(own) = &mut self.hardware.clocks.autonomous else {
             return;

@@ -8,6 +8,9 @@
 //! (`idle_ns`), nodes.rs::`a_thread_speeds_up_when_its_sibling_stops` (`executes`),
 //! idle.rs::`only_the_last_pays_for_the_cluster` (`ClusterState`).
 //!
+//! Callers: mod.rs (`idle`), work.rs (`executes`), autonomous.rs and kernel/model/ondemand.rs
+//! (`idle_ns`).
+//!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/idle.rs,
 //! crates/engine/tests/behaviour/ondemand.rs, crates/engine/tests/behaviour/nodes.rs
 
@@ -75,7 +78,7 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    /// Before the run it idles, in its first state that does not poll.
+    /// A CPU before the run: it idles, in its first state that does not poll.
     pub(super) fn idle(states: &[CpuIdleState]) -> Self {
         Self {
             idle_state: CpuIdleState::first_halt(states),

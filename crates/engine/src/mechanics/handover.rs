@@ -19,7 +19,7 @@
 //!
 //! Callers: mechanics/script/sync/channel.rs (`fetch_channel`, `note_waker`, `await_lines`),
 //! mechanics/script/sync/mod.rs (`fetch_record`, `note_waker`, `await_lines`), run.rs
-//! (`fetch_lines`), many files (`refill_caches`).
+//! (`fetch_lines`), kernel/model/balance.rs, kernel/model/classes.rs and 4 more (`refill_caches`).
 //!
 //! Tests: crates/engine/tests/behaviour/handover.rs
 

@@ -7,8 +7,9 @@
 //! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `changes_take_the_transition_latency` (`want_opp`), `a_cap_holds_while_it_lasts` (`freq_cap`,
 //! `limit_domain`), `interrupts_take_a_tenth` (`device`), sched_mc.rs::`interrupts_follow`
-//! (`irq_cpu`), `a_new_table_moves_the_work` (`em_scale`, `em_updates`), all (`new`,
-//! `arm_hardware`), `changes_take_the_transition_latency` (`begin_change`, `end_change`).
+//! (`irq_cpu`), `a_new_table_moves_the_work` (`em_scale`, `em_updates`),
+//! `changes_take_the_transition_latency` and the others (`new`, `arm_hardware`),
+//! `changes_take_the_transition_latency` (`begin_change`, `end_change`).
 //!
 //! Callers: sim.rs (`arm_hardware`, `freq_cap`, `em_scale`), kernel/model/kthreads.rs (`want_opp`),
 //! kernel/tree/frequency.rs (`want_opp`), clocks.rs (`end_change`), thermal.rs (`limit_domain`).
@@ -151,7 +152,7 @@ impl<O: Observer> Mechanics<'_, O> {
         k.device(self, self.timer_cpu(cpu), device.run_ns);
     }
 
-    /// A frequency domain's limit changes.
+    /// Changes a frequency domain's cap.
     pub(crate) fn freq_cap<K: Kernel>(&mut self, k: &mut K, index: u32) {
         let FreqCap { domain, khz, .. } = self.hardware.caps.asked[index as usize];
         let opps = &self.hardware.caps.khz[domain as usize];
@@ -166,7 +167,7 @@ impl<O: Observer> Mechanics<'_, O> {
         k.energy_model(*domain, states);
     }
 
-    /// The domain's limit is the least of what caps and heat leave.
+    /// Limits the domain to the least of what caps and heat leave.
     pub(super) fn limit_domain<K: Kernel>(&mut self, k: &mut K, domain: u32) {
         let last = self.hardware.caps.khz[domain as usize].len() as u32 - 1;
         let thermal = self.hardware.thermal.as_ref();
@@ -175,8 +176,8 @@ impl<O: Observer> Mechanics<'_, O> {
         k.freq_limit(self, domain, most.min(cool.unwrap_or(most)), cool);
     }
 
-    /// The kernel wants this operating point for a domain: the hardware begins to change to it, or
-    /// does so after the change that is under way.
+    /// Asks for an operating point of a domain: the hardware begins to change to it, or does so
+    /// after the change that is under way.
     pub(crate) fn want_opp(&mut self, domain: u32, opp: u16) {
         let change = &mut self.hardware.changes[domain as usize];
         match change.under_way {
@@ -185,7 +186,8 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// A change of the domain's operating point ends: to which one? One that waits begins.
+    /// Ends a change of the domain's operating point and says to which one it was. One that waits
+    /// begins.
     pub(super) fn end_change(&mut self, domain: u32) -> Option<u16> {
         let change = &mut self.hardware.changes[domain as usize];
         let reached = change.under_way.take();

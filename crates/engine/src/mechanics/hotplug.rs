@@ -4,11 +4,13 @@
 //! What must stay: steps of one instant happen in the order given. Free: what leaves recorded runs
 //! as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `what_is_left_is_done_by_who_is_left` (`timer_cpu`), `who_is_away_sleeps_deep_and_keeps_still`
-//! (`set_online`), all (`new`, `begin_hotplug`, `hotplug`, `is_online`, `first_online`).
+//! (`set_online`), `what_is_left_is_done_by_who_is_left` and the others (`new`, `begin_hotplug`,
+//! `hotplug`, `is_online`, `first_online`).
 //!
 //! Callers: kernel/model/bandwidth.rs (`first_online`), kernel/model/hotplug.rs (`first_online`),
-//! kernel/model/sched_ext/callbacks.rs (`first_online`), sim.rs (`begin_hotplug`), many files
-//! (`is_online`, `timer_cpu`).
+//! kernel/model/sched_ext/callbacks.rs (`first_online`), sim.rs (`begin_hotplug`),
+//! kernel/model/hotplug.rs, kernel/model/balance.rs and 9 more (`is_online`),
+//! kernel/model/sched_ext/effects.rs, kernel/model/kthreads.rs and 5 more (`timer_cpu`).
 //!
 //! Tests: crates/engine/tests/behaviour/hotplug.rs
 
@@ -29,7 +31,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// All CPUs are online; the schedule is the options', in order of time.
+    /// The state at the start: all CPUs are online; the schedule is the options', in order of time.
     pub(super) fn new(nr_cpus: u32, options: &Options) -> Self {
         Self {
             online: PerCpu(vec![true; nr_cpus as usize]),
@@ -51,7 +53,8 @@ impl<O: Observer> Mechanics<'_, O> {
         CpuId(first.expect("the last CPU never leaves") as u32)
     }
 
-    /// Who takes the interrupts that were meant for this CPU: the end of a sleep that began there.
+    /// The CPU that takes the interrupts that were meant for this CPU: the end of a sleep that
+    /// began there.
     #[inline]
     pub(crate) fn timer_cpu(&self, cpu: CpuId) -> CpuId {
         if self.is_online(cpu) {
@@ -81,7 +84,7 @@ impl<O: Observer> Mechanics<'_, O> {
         k.hotplug(self, cpu, step.online);
     }
 
-    /// The kernel has stopped using the CPU, or uses it again.
+    /// Notes that the kernel has stopped using the CPU, or uses it again.
     pub(crate) fn set_online(&mut self, cpu: CpuId, online: bool) {
         self.changes.online[cpu] = online;
         let cpu = cpu.0;

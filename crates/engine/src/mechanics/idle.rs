@@ -44,12 +44,12 @@ impl<O: Observer> Mechanics<'_, O> {
         self.machine.idle[cpu.index()][self.cpus[cpu].idle_state]
     }
 
-    /// How long it has idled in the whole run.
+    /// How long a CPU has idled in the whole run, ns.
     pub(crate) fn idle_ns(&self, cpu: CpuId) -> u64 {
         self.cpus[cpu].idle_ns(self.clock.now)
     }
 
-    /// A CPU waits from now on, in this one of its idle states.
+    /// Lets a CPU wait from now on, in this one of its idle states.
     #[inline]
     pub(crate) fn enter_idle<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, position: usize) {
         let now = self.clock.now;
@@ -72,8 +72,8 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The CPU asks for its idle state. Returns the one whose entry it goes through: only the last
-    /// of a cluster takes the cluster down, the others just their own CPU.
+    /// Asks for the CPU's idle state. Returns the one whose entry it goes through: only the last of
+    /// a cluster takes the cluster down, the others just their own CPU.
     ///
     /// Rule: docs/guide/model.md, Idle. Test: `only_the_last_pays_for_the_cluster`.
     #[inline]
@@ -196,7 +196,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The CPU has left its idle state.
+    /// Notes that the CPU has left its idle state.
     pub(crate) fn awake<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let c = &mut self.cpus[cpu];
         c.mode = Mode::Interrupted;

@@ -61,7 +61,8 @@ impl<O: Observer> Mechanics<'_, O> {
         longer.saturating_add(from_behind_ns)
     }
 
-    /// None: the thread's script states no working set, or it is a kernel thread.
+    /// The working set of a thread. None: its script states no working set, or it is a kernel
+    /// thread.
     fn set_of(&self, thread: &Thread) -> Option<WorkingSet> {
         let script = self.threads.scripts.get(thread.script as usize)?;
         script.attributes.working_set

@@ -35,7 +35,7 @@ use crate::outcome::Ended;
 
 /// Time, and events of the kernel's own.
 impl<O: Observer> Mechanics<'_, O> {
-    /// Now, ns.
+    /// The time of the event at hand, ns.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.clock.now
@@ -47,7 +47,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.clock.push(at_ns, Event::Kernel(event.into()));
     }
 
-    /// The same for events that are pushed in the order in which they come: faster.
+    /// Pushes an event of those that are pushed in the order in which they come: faster.
     #[inline]
     pub(crate) fn push_in_order(&mut self, at_ns: u64, event: impl Into<KernelEvent>) {
         self.clock.push_in_order(at_ns, event.into());

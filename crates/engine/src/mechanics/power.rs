@@ -6,7 +6,8 @@
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `eight_busy_loops_are_too_much_for_the_a73` (`Drawn`, `power`), `a_package_keeps_to_its_limit`
 //! (`Drawn`, `take`), invariants.rs::`random_runs_obey_the_rules_1` (`announce`, and that only
-//! changes are told). `change` and `powers`: all of these.
+//! changes are told). `change` and `powers`: `eight_busy_loops_are_too_much_for_the_a73` and the
+//! others.
 //!
 //! Callers: sim.rs (`announce`).
 //!

@@ -7,7 +7,10 @@
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `order_is_time_then_class_then_sequence` (`class`, `key`), `later_events_stay` (`pop_until`),
 //! `the_least_comes_first` (all three stores together), `an_end_moves` (`arm_end`, `disarm_end`),
-//! all (`new`, `push`, `push_in_order`, `pop_in_order`).
+//! `order_is_time_then_class_then_sequence` and the others (`new`, `push`, `push_in_order`,
+//! `pop_in_order`).
+//!
+//! Callers: clock.rs (`push`, `push_in_order`, `arm_end`, `disarm_end`, `pop_until`).
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 
@@ -71,7 +74,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Its place among the events of one instant. Kernels put theirs between these.
+    /// An event's place among the events of one instant. Kernels put theirs between these.
     #[inline]
     fn class(self) -> u8 {
         match self {
@@ -107,7 +110,8 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// For a machine of so many CPUs. The end of a step is looked at every `ahead_ns`.
+    /// An empty queue for a machine of so many CPUs. The end of a step is looked at every
+    /// `ahead_ns`.
     pub(crate) fn new(nr_cpus: u32, ahead_ns: u64) -> Self {
         let cpu = CpuId(0);
         Self {

@@ -11,7 +11,8 @@
 //!
 //! Callers: report.rs (`totals_at`), mechanics/script/start.rs (`has_kernel_work`),
 //! mechanics/script/sync/channel.rs (`has_kernel_work`), mechanics/script/sync/mod.rs
-//! (`has_kernel_work`), many files (`is_runnable`, `is_in_io`).
+//! (`has_kernel_work`), kernel/model/change.rs, kernel/model/lines.rs and 2 more (`is_runnable`),
+//! kernel/model/run.rs, kernel/tree/tasks.rs and 2 more (`is_in_io`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/classes.rs,
@@ -208,7 +209,7 @@ impl Thread {
         }
     }
 
-    /// A thread of a script.
+    /// A thread that follows a script.
     pub(crate) fn of_script(script: &TaskScript, index: u32) -> Self {
         Self {
             script: index,
@@ -217,7 +218,7 @@ impl Thread {
         }
     }
 
-    /// Its script's name, of a forked one with its number among its equals.
+    /// The thread's name: its script's, of a forked one with its number among its equals.
     pub(crate) fn name(&self, scripts: &[TaskScript]) -> String {
         let name = &scripts[self.script as usize].name;
         (self.number).map_or_else(|| name.clone(), |n| format!("{name}-{n:04}"))
@@ -228,12 +229,12 @@ impl Thread {
         self.overhead | self.kernel_wait_ns > 0
     }
 
-    /// It has not ended.
+    /// Whether the thread has not ended.
     pub(crate) fn is_there(&self) -> bool {
         self.state != State::Exited
     }
 
-    /// Queued or executing.
+    /// Whether the thread is queued or executing.
     pub(crate) fn is_runnable(&self) -> bool {
         self.state == State::Runnable
     }
@@ -253,7 +254,7 @@ impl Thread {
         }
     }
 
-    /// Its sleep ends with a device, and the kernel is told so: iowait.
+    /// Whether the thread's sleep ends with a device, and the kernel is told so: iowait.
     #[inline]
     pub(crate) fn is_in_io(&self) -> bool {
         self.in_io || self.io_wait

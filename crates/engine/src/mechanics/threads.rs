@@ -152,12 +152,12 @@ impl<'a> Threads<'a> {
         &self.scripts[index as usize]
     }
 
-    /// As reports have it.
+    /// A thread's name, as reports have it.
     pub(crate) fn name(&self, task: TaskId) -> String {
         self[task].name(self.scripts)
     }
 
-    /// The same, and `parent` for the thread that makes all others, `shell` for its shell.
+    /// A thread's name, and `parent` for the thread that makes all others, `shell` for its shell.
     pub(crate) fn shown_name(&self, task: TaskId) -> String {
         match (self.is_parent(task), self.is_shell(task)) {
             (true, _) => "parent".to_owned(),
@@ -171,7 +171,7 @@ impl<'a> Threads<'a> {
         TaskId(self.scripts.len() as u32 + 2 + index)
     }
 
-    /// Which kernel thread this is, if it is one.
+    /// The number of the kernel thread that this is, if it is one.
     #[inline]
     pub(crate) fn kthread_index(&self, task: TaskId) -> Option<usize> {
         let index = task.index().checked_sub(self.scripts.len() + 2)?;

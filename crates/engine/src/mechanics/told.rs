@@ -14,7 +14,8 @@
 //! Callers: kernel/tree/tasks.rs (`tell_woken`, `tell_timer_armed`), sim.rs (`state_shown`,
 //! `tell_overutilized`), kernel/model/run.rs (`tell_timer_armed`), kernel/model/state.rs
 //! (`idle_name`), kernel/model/wake.rs (`tell_woken`), kernel/tree/interrupts.rs (`tell_woken`),
-//! kernel/tree/state.rs (`idle_name`), many files (`observer`, `tell_migrate`).
+//! kernel/tree/state.rs (`idle_name`), kernel/model/wake.rs, kernel/tree/entries.rs and 4 more
+//! (`observer`), kernel/model/balance.rs, kernel/model/classes.rs and 4 more (`tell_migrate`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/states.rs,
 //! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/energy.rs,
@@ -76,7 +77,7 @@ impl Seen<'_> {
         self.opp[domain].into()
     }
 
-    /// By the platform's number of the state.
+    /// The name of an idle state, by the platform's number of it.
     pub(crate) fn idle_name(&self, state: u16) -> String {
         self.idle_names[usize::from(state)].clone()
     }
@@ -89,7 +90,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.told.next_state_ns
     }
 
-    /// It has been shown that state.
+    /// Notes that the observer has been shown the state.
     pub(crate) fn state_shown(&mut self) {
         self.told.next_state_ns = self.told.observer.next_state_ns().unwrap_or(u64::MAX);
     }
@@ -106,7 +107,7 @@ impl<O: Observer> Mechanics<'_, O> {
         (self.told.observer, seen)
     }
 
-    /// Who watches.
+    /// The observer of the run.
     #[inline]
     pub(crate) fn observer(&mut self) -> &mut O {
         self.told.observer
@@ -136,7 +137,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.told.observer.happened(self.clock.now, &what);
     }
 
-    /// What runs on `cpu`, or an interrupt that it takes, wakes a task.
+    /// Tells the observer that what runs on `cpu`, or an interrupt that it takes, wakes a task.
     #[inline]
     pub(crate) fn tell_woken(
         &mut self,
@@ -156,7 +157,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// A timer of `cpu` ends a task's sleep then.
+    /// Tells the observer that a timer of `cpu` ends a task's sleep then.
     #[inline]
     pub(crate) fn tell_timer_armed(&mut self, task: TaskId, cpu: CpuId, due_ns: u64) {
         if let Some(task) = self.seen(task) {

@@ -4,8 +4,8 @@
 //! what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
 //! part: `awake_cores_bound_each_others_clock` (`note`, `group`, `count_awake`),
 //! `what_counts_as_awake_is_the_platforms_word` (`shallow`),
-//! clocks.rs::`a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`, `nominal`), all
-//! (`new`).
+//! clocks.rs::`a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`, `nominal`),
+//! `awake_cores_bound_each_others_clock` and the others (`new`).
 //!
 //! Callers: clocks.rs (`count_awake`).
 //!
@@ -114,8 +114,8 @@ impl Turbo {
     }
 }
 
-/// Of each domain the nominal and the last point, where the driver offers none between them. A
-/// domain whose cores are not counted may lack that clock.
+/// Gives, for each domain, the nominal and the last point, where the driver offers none between
+/// them. A domain whose cores are not counted may lack that clock.
 fn nominal(platform: &Platform, release: (u16, u16)) -> Vec<Option<(u16, u16)>> {
     let turbo = platform.turbo.as_ref();
     let khz = turbo.and_then(|turbo| turbo.nominal_khz_in(release));

@@ -89,7 +89,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.clock.arm_end(cpu, end_ns.min(limit_ns));
     }
 
-    /// The running task's step is done, or the kernel wanted to look now.
+    /// Goes on as the running task's step is done, or as the kernel wanted to look now.
     pub(crate) fn run_end<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let c = &self.cpus[cpu];
         let Some(task) = c.current else {
@@ -110,8 +110,8 @@ impl<O: Observer> Mechanics<'_, O> {
         self.machine.speed[cpu.index()][self.hardware.opp[domain] as usize]
     }
 
-    /// From now on the CPU runs at its domain's operating point, with so many busy threads in its
-    /// core.
+    /// Lets the CPU run from now on at its domain's operating point, with so many busy threads in
+    /// its core.
     pub(super) fn change_speed<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, busy: usize) {
         let alone = self.speed_alone(cpu);
         let smt = self.machine.smt.as_ref();
@@ -131,7 +131,7 @@ impl<O: Observer> Mechanics<'_, O> {
         smt.threads_of(cpu).iter().filter(executes).count()
     }
 
-    /// The CPU begins to execute or stops: that is felt by all busy threads of its core.
+    /// Changes the speed of all busy threads of a core, as a CPU of it begins to execute or stops.
     pub(super) fn share_core<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let machine = self.machine;
         let Some(smt) = &machine.smt else { return };

@@ -4,7 +4,8 @@
 //!
 //! What must stay: every expected time is computed in the test from work, speed and the costs that
 //! are on, to the nanosecond; a new cost of the model is added to the sum, never allowed as a
-//! tolerance.
+//! tolerance. Free: work, speeds and costs of a test, if its sum is worked out anew; how helpers
+//! are built.
 //! Tests by part (in crates/engine/src): machine.rs:
 //! `run_time_is_work_over_speed_at_each_operating_point` (`new`), `costs_add_up` (`Costs`);
 //! mechanics/report.rs: `run_time_is_work_over_speed_at_each_operating_point` (`finish_stretches`,
@@ -34,6 +35,7 @@ fn alone(platform: &Platform, governor: &str, task: TaskScript, options: &Option
     report.tasks[0].run_ns
 }
 
+/// A task that works once for so long on one CPU.
 fn work_on(cpu: u32, work_ns: u64) -> TaskScript {
     let events = [Event::Run { work_ns }];
     TaskScript {
@@ -203,6 +205,7 @@ fn sleeps_and_delays_end_on_time() {
     assert_eq!(report.tasks[0].wait_ns, 0);
 }
 
+/// Runs a task with a timer of this mode: its slacks, ns.
 fn timer_slacks(mode: TimerMode, runs_ms: &[u64]) -> Vec<i64> {
     let timer = Timer {
         name: "unique".into(),

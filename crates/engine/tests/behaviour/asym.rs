@@ -2,13 +2,14 @@
 //! leaves out, what an observer of wake-up cases is told, and when a task counts as big.
 //!
 //! What must stay: thresholds (345 of 430, 370 of 462) and times to be big are the page's; an
-//! observer must change no event.
+//! observer must change no event. Free: names of tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/queues.rs: `misfit_on_top_of_the_series`
 //! (`pushed`); policy/src/explain/wakeup_case.c: `a_task_becomes_big_in_time`,
 //! `watching_changes_nothing`; the platform files: `capacities_of_the_boards`.
 //! Helpers, and who fails with them: `late_hog`, `leaves_after` (`misfit_on_top_of_the_series`);
 //! `is_big_after` (`a_task_becomes_big_in_time`). Rules: docs/rules/capacity-aware.md#time-to-big,
 //! docs/rules/capacity-aware.md#wakeup-cases, docs/rules/capacity-aware.md#board-capacities.
+//! `happened` and `wakeup_case` are of the observer of `watching_changes_nothing`.
 
 use crate::common::*;
 use wakeplace_engine::observe::{Happening, Observer, WakeupCase};
@@ -83,6 +84,7 @@ impl Observer for Cases {
 }
 
 impl Cases {
+    /// Notes what is told of a wake-up's case.
     fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {
         self.0.push((time_ns, case));
     }

@@ -3,7 +3,8 @@
 //!
 //! What must stay: bounds are worked out from ticks and intervals in the test: a bound is never
 //! widened to make a run pass. The policy is `linux-4.17`, the rules themselves are tested in
-//! crates/policy-sys/tests/all/balance.rs.
+//! crates/policy-sys/tests/all/balance.rs. Free: names of tasks, how helpers are built, and a bound
+//! that is worked out more closely.
 //! Tests by part (in crates/engine/src): kernel/model/tick.rs:
 //! `four_hogs_on_four_cpus_each_get_one` (`busy_tick`), `the_second_hog_moves_to_an_idle_cpu`
 //! (`kick_nohz`); kernel/model/queues.rs: `the_second_hog_moves_to_an_idle_cpu` (`offered`);
@@ -11,7 +12,8 @@
 //! (affinity), `a_cpu_that_runs_dry_pulls` (new idle); kernel/model/balance.rs:
 //! `eight_hogs_on_four_cpus_get_half_each`, `a_free_hog_beside_a_pinned_one_moves_soon`,
 //! `the_third_task_leaves_the_big_cpus`.
-//! Helpers, and who fails with them: `at_performance` (all tests); `released`
+//! Helpers, and who fails with them: `at_performance` (`four_hogs_on_four_cpus_each_get_one`,
+//! `eight_hogs_on_four_cpus_get_half_each` and 6 more); `released`
 //! (`the_second_hog_moves_to_an_idle_cpu`, `big_cpus_keep_their_only_tasks`,
 //! `the_third_task_leaves_the_big_cpus`); `first_escape` (`the_second_hog_moves_to_an_idle_cpu`).
 
@@ -35,6 +37,7 @@ fn released(cpus: &[u32], after_ms: u64) -> TaskScript {
     )
 }
 
+/// Runs the tasks under a policy at the highest frequency.
 fn at_performance(
     platform: &Platform,
     name: &str,

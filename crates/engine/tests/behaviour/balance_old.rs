@@ -4,10 +4,12 @@
 //! rest of the policy is that of `linux-4.17`.
 //!
 //! What must stay: bounds follow from weights and room, by hand; only the balancing form differs
-//! between runs.
+//! between runs. Free: numbers of hogs, if their shares are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/balance.rs: `pinned_tasks_stay` (affinity);
-//! kernel/model/balance.rs with policy/src/balance/busiest_3_12.c: all others.
-//! Helpers, and who fails with them: `in_form` (all tests).
+//! kernel/model/balance.rs with policy/src/balance/busiest_3_12.c: `hogs_get_a_cpu_each`,
+//! `twice_as_many_get_half_each`, `weights_are_evened_out`.
+//! Helpers, and who fails with them: `in_form` (`hogs_get_a_cpu_each`,
+//! `twice_as_many_get_half_each` and 2 more).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;
@@ -45,6 +47,7 @@ pub(crate) const FORM_47: Form = &[
 
 pub(crate) const FORMS: [(&str, Form); 3] = [("3.1", FORM_31), ("3.8", FORM_38), ("4.7", FORM_47)];
 
+/// Runs the tasks under `linux-4.17` with this form of balancing.
 fn in_form(
     platform: &Platform,
     form: &[(&str, &str)],

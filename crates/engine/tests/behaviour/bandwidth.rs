@@ -3,7 +3,7 @@
 //! more. Under the forms to 6.17 (the group leaves its queue) and from 6.18 on (its tasks do).
 //!
 //! What must stay: times are the page's worked numbers, with costs off; both forms (to 6.17, from
-//! 6.18 on) must give them.
+//! 6.18 on) must give them. Free: names of groups and tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/event.rs: `a_task_without_end_gets_its_quota`
 //! (`GroupPeriod`); kernel/model/report.rs: `a_task_without_end_gets_its_quota` (`groups`);
 //! kernel/model/bandwidth.rs: `a_request_beyond_the_quota_waits_for_the_next_period` (timers),
@@ -12,8 +12,13 @@
 //! `files_that_a_kernel_lacks_are_refused` (`check_group_files`, `GROUP_FILES`);
 //! kernel/model/bandwidth.rs and groups.rs: `tasks_and_groups_share_at_any_level`,
 //! `an_idle_group_gives_way`.
-//! Helpers, and who fails with them: `policies`, `budget`, `ran` (most tests); `group`, `grouped`
-//! (all tests); `near` (`a_task_without_end_gets_its_quota`,
+//! Helpers, and who fails with them: `policies` (`a_task_without_end_gets_its_quota`,
+//! `a_request_beyond_the_quota_waits_for_the_next_period` and 3 more); `budget`
+//! (`a_task_without_end_gets_its_quota`, `a_request_beyond_the_quota_waits_for_the_next_period` and
+//! 4 more); `ran` (`a_task_without_end_gets_its_quota`,
+//! `a_request_beyond_the_quota_waits_for_the_next_period` and 5 more); `group`, `grouped`
+//! (`a_task_without_end_gets_its_quota`, `a_request_beyond_the_quota_waits_for_the_next_period` and
+//! 6 more); `near` (`a_task_without_end_gets_its_quota`,
 //! `a_request_beyond_the_quota_waits_for_the_next_period`, `cpus_get_slices_of_the_quota`,
 //! `a_burst_lets_a_bursty_task_run_through`).
 
@@ -37,15 +42,18 @@ const FIXED: [(&str, &str); 3] = [
     ("group_timer_offset", "off"),
 ];
 
+/// One policy of each form of queue.
 fn policies() -> Vec<Policy> {
     policies_of(&QUEUES, &FIXED)
 }
 
+/// A budget in ms: quota, period and burst.
 fn budget(quota_ms: u64, period_ms: u64, burst_ms: u64) -> Option<Bandwidth> {
     let made = Bandwidth::new(quota_ms * MS, period_ms * MS, burst_ms * MS);
     Some(made.expect("a budget"))
 }
 
+/// A group of these tasks with this budget.
 fn group(name: &str, max: Option<Bandwidth>, tasks: &[u32]) -> TaskGroup {
     let mut group = TaskGroup::new(name);
     group.limits.bandwidth = max;
@@ -53,6 +61,7 @@ fn group(name: &str, max: Option<Bandwidth>, tasks: &[u32]) -> TaskGroup {
     group
 }
 
+/// A workload of tasks in groups.
 fn grouped(tasks: Vec<TaskScript>, groups: Vec<TaskGroup>) -> Workload {
     Workload {
         groups,
@@ -66,6 +75,7 @@ fn ran(policy: &Policy, cpus: u32, load: &Workload, duration_ns: u64) -> RunRepo
     simulate(&platform, policy, load, &all_off(duration_ns)).0
 }
 
+/// Checks that a time is what is expected, within 50 us.
 fn near(what: &str, policy: &Policy, got_ns: u64, expected_ms: u64) {
     let (name, expected) = (policy.name(), expected_ms * MS);
     assert!(

@@ -2,14 +2,15 @@
 //! Rules: docs/guide/model.md, "Above the fair tasks" and "Task groups"; docs/rules/queues.md#cfs.
 //!
 //! What must stay: a change counts from its phase on, not before; shares are arithmetic of the
-//! weights.
+//! weights. Free: work and times of a phase, if the shares are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/class_change.rs:
 //! `a_policy_holds_from_its_phase_on` (`class_join_changed`); mechanics/script/progress.rs:
 //! `a_policy_holds_from_its_phase_on` (`changes`); kernel/model/interface.rs:
 //! `a_group_holds_from_its_phase_on` (`change`); kernel/model/change.rs:
 //! `an_idle_task_has_a_small_share`, `hints_hold_from_their_phase_on`.
-//! Helpers, and who fails with them: `with`, `on_cpu_0` (all tests); `to`
-//! (`a_policy_holds_from_its_phase_on`, `an_idle_task_has_a_small_share`).
+//! Helpers, and who fails with them: `with`, `on_cpu_0` (`a_policy_holds_from_its_phase_on`,
+//! `an_idle_task_has_a_small_share` and 2 more); `to` (`a_policy_holds_from_its_phase_on`,
+//! `an_idle_task_has_a_small_share`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -18,6 +19,7 @@ use wakeplace_workload::{
     Workload,
 };
 
+/// A phase that begins with a change.
 fn with(change: Change, events: &[Event]) -> Phase {
     Phase {
         change,
@@ -25,6 +27,7 @@ fn with(change: Change, events: &[Event]) -> Phase {
     }
 }
 
+/// The change to a scheduling policy.
 fn to(policy: PolicyChange) -> Change {
     Change {
         policy: Some(policy),
@@ -32,6 +35,7 @@ fn to(policy: PolicyChange) -> Change {
     }
 }
 
+/// A task that goes once through these phases, on CPU 0.
 fn on_cpu_0(phases: Vec<Phase>) -> TaskScript {
     TaskScript {
         cpus: Some(vec![0]),

@@ -3,7 +3,7 @@
 //! docs/rules/short-wakes.md#race-model.
 //!
 //! What must stay: who waits first is woken first; a round trip is the sum of its parts, each cost
-//! named in the test.
+//! named in the test. Free: names of channels, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/script/sync/mod.rs:
 //! `waiters_are_served_in_their_order` (`wait_for`, `release`), `waiting_for_a_sleeper_is_none`
 //! (`waiting`), `a_ping_pong_costs_what_its_parts_cost` (`pay_wakeup`);
@@ -13,12 +13,16 @@
 //! `units_are_kept_until_somebody_takes_them`; mechanics/script/sync/mod.rs (`is_deadlock`):
 //! `waiting_for_ever_is_an_outcome`; mechanics/script/progress.rs:
 //! `waking_each_other_in_no_time_is_a_zero_time_loop`; kernel/model/wake.rs and wake_latency.rs:
-//! the tests `a_ping_pong_*`.
-//! Helpers, and who fails with them: `post`, `wait`, `task`, `with_channels` (all tests); `run_us`
-//! (most tests); `pairs` (5 tests); `big_board`, `assert_round_trips`
-//! (`a_ping_pong_costs_what_its_parts_cost`, `a_ping_pong_without_costs_is_its_work`,
-//! `a_ping_pong_pays_the_delay_of_each_choice`, `a_ping_pong_fetches_the_lock_there_and_back`);
-//! `order_of_wakeups` (`waiters_are_served_in_their_order`).
+//! `a_ping_pong_costs_what_its_parts_cost`, `a_ping_pong_without_costs_is_its_work`,
+//! `a_ping_pong_pays_the_delay_of_each_choice`, `a_ping_pong_fetches_the_lock_there_and_back`.
+//! Helpers, and who fails with them: `post`, `wait`, `task`, `with_channels`
+//! (`waiters_are_served_in_their_order`, `units_are_kept_until_somebody_takes_them` and 8 more);
+//! `run_us` (`waiters_are_served_in_their_order`, `units_are_kept_until_somebody_takes_them` and 6
+//! more); `pairs` (`nothing_is_counted_within_the_warm_up` and 4 more); `big_board`,
+//! `assert_round_trips` (`a_ping_pong_costs_what_its_parts_cost`,
+//! `a_ping_pong_without_costs_is_its_work`, `a_ping_pong_pays_the_delay_of_each_choice`,
+//! `a_ping_pong_fetches_the_lock_there_and_back`); `order_of_wakeups`
+//! (`waiters_are_served_in_their_order`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -27,6 +31,7 @@ use wakeplace_workload::{
     Channel, Count, Event, Figure, FigureOf, Loops, Shared, TaskScript, Workload,
 };
 
+/// The step that gives a unit to a channel.
 fn post(channel: u32) -> Event {
     Event::Post {
         channel,
@@ -34,14 +39,17 @@ fn post(channel: u32) -> Event {
     }
 }
 
+/// The step that takes a unit of a channel.
 fn wait(channel: u32) -> Event {
     Event::Wait { channel }
 }
 
+/// The step that works for so many us.
 fn run_us(us: u64) -> Event {
     Event::Run { work_ns: us * US }
 }
 
+/// A task that goes through these steps on one CPU.
 fn task(loops: Loops, cpu: u32, events: &[Event]) -> TaskScript {
     TaskScript {
         cpus: Some(vec![cpu]),

@@ -2,7 +2,8 @@
 //! figures are arithmetic of what docs/guide/model.md says of these classes.
 //!
 //! What must stay: all three eras of `eras` must pass; a tick is 4 ms and belongs to the bounds.
-//! The core's part is tested in crates/policy-sys/tests/all/classes.rs.
+//! The core's part is tested in crates/policy-sys/tests/all/classes.rs. Free: names of tasks, and
+//! work and times if the bounds are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/task.rs:
 //! `priorities_displace_fair_tasks_and_each_other` (`realtime`), `wake_here` (`of_script`);
 //! kernel/model/classes.rs: `turns_among_equals` (slices), `rt_tasks_leave_50_ms_a_second`
@@ -16,10 +17,15 @@
 //! (`takes_io_wait`); kernel/model/classes.rs: `who_yields_goes_behind_its_equals`,
 //! `earliest_deadline_first_meets_all_deadlines`; kernel/model/class_state.rs:
 //! `a_constrained_deadline_task_waits_for_its_period`; check.rs (`check_classes`): `admission`.
-//! Helpers, and who fails with them: `of`, `eras`, `one_cpu` (most tests); `dl` (6 tests);
-//! `checked` (9 tests); `job` (`priorities_displace_fair_tasks_and_each_other`,
-//! `rt_tasks_go_where_tasks_matter_least`, `a_free_cpu_pulls_a_waiting_rt_task`,
-//! `interrupts_of_an_idle_cpu`); `constrained` (`a_constrained_deadline_task_waits_for_its_period`,
+//! Helpers, and who fails with them: `of` (`priorities_displace_fair_tasks_and_each_other`,
+//! `turns_among_equals` and 11 more); `eras` (`priorities_displace_fair_tasks_and_each_other`,
+//! `turns_among_equals` and 9 more); `one_cpu` (`priorities_displace_fair_tasks_and_each_other`,
+//! `turns_among_equals` and 8 more); `dl` (`who_yields_goes_behind_its_equals`,
+//! `a_deadline_task_has_its_bandwidth` and 4 more); `checked`
+//! (`priorities_displace_fair_tasks_and_each_other`, `turns_among_equals` and 7 more); `job`
+//! (`priorities_displace_fair_tasks_and_each_other`, `rt_tasks_go_where_tasks_matter_least`,
+//! `a_free_cpu_pulls_a_waiting_rt_task`, `interrupts_of_an_idle_cpu`); `constrained`
+//! (`a_constrained_deadline_task_waits_for_its_period`,
 //! `a_constrained_deadline_task_keeps_its_deadline`); `with` (`interrupts_take_a_tenth`,
 //! `interrupts_of_an_idle_cpu`, `a_cap_holds_while_it_lasts`,
 //! `devices_and_caps_must_fit_the_machine`).
@@ -34,6 +40,7 @@ use wakeplace_workload::{Attributes, Event, Loops, RealTime, TaskScript, Workloa
 const FIFO: fn(u8) -> Option<RealTime> = |priority| Some(RealTime::Fifo { priority });
 const RR: Option<RealTime> = Some(RealTime::RoundRobin { priority: 10 });
 
+/// The task with this policy above the fair class.
 pub(super) fn of(realtime: Option<RealTime>, task: TaskScript) -> TaskScript {
     TaskScript {
         attributes: Attributes {
@@ -44,6 +51,7 @@ pub(super) fn of(realtime: Option<RealTime>, task: TaskScript) -> TaskScript {
     }
 }
 
+/// A deadline policy: budget and period, ms.
 pub(super) fn dl(runtime_ms: u64, period_ms: u64) -> Option<RealTime> {
     let (runtime, period) = (runtime_ms * MS, period_ms * MS);
     Some(RealTime::deadline(runtime, period, period).unwrap())
@@ -70,6 +78,7 @@ fn checked(
     (report, log)
 }
 
+/// One policy of each era, at the highest frequency.
 fn eras() -> [Policy; 3] {
     let at_full = |name| policy(name, &[("governor", "performance")]);
     [
@@ -79,6 +88,7 @@ fn eras() -> [Policy; 3] {
     ]
 }
 
+/// A machine of one CPU.
 fn one_cpu() -> Platform {
     Board::symmetric(1).platform()
 }
@@ -407,6 +417,7 @@ fn admission_by_capacity() {
     }
 }
 
+/// Options without costs and with one setting.
 fn with(key: &str, value: &str, duration_ns: u64) -> Options {
     let mut options = all_off(duration_ns);
     options.set(key, value).unwrap();

@@ -1,7 +1,7 @@
 //! Clocks that hardware chooses or bounds (docs/decisions/059).
 //!
 //! What must stay: bounds and clocks are the platform files' words; the test names the file and
-//! key.
+//! key. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/clocks.rs: `awake_cores_bound_each_others_clock`
 //! (`grants`), `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`);
 //! mechanics/turbo.rs: `awake_cores_bound_each_others_clock` (`note`, `group`, `count_awake`),
@@ -11,7 +11,8 @@
 //! `look_at_load`); mechanics/power.rs: `a_package_keeps_to_its_limit` (`Drawn`, `take`);
 //! mechanics/power_limit.rs: `a_package_keeps_to_its_limit` (`new`, `look_at_power`,
 //! `limit_draws`).
-//! Helpers, and who fails with them: `one` (all tests); `khz_at`
+//! Helpers, and who fails with them: `one` (`awake_cores_bound_each_others_clock`,
+//! `a_driver_may_offer_one_clock_for_all_above_the_nominal` and 3 more); `khz_at`
 //! (`awake_cores_bound_each_others_clock`,
 //! `a_driver_may_offer_one_clock_for_all_above_the_nominal`,
 //! `what_counts_as_awake_is_the_platforms_word`,
@@ -36,6 +37,7 @@ fn khz_at(platform: &Platform, log: &Log, domain: u32, at_ns: u64) -> u32 {
     platform.freq_domains[domain as usize].opps[usize::from(opp)].khz
 }
 
+/// The built-in Alder Lake without threads.
 fn alder() -> Platform {
     let mut platform = builtin("alder-lake-12900k-nosmt");
     platform.power_limit = None;

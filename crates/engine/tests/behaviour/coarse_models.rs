@@ -5,14 +5,16 @@
 //! Rules: docs/rules/workloads.md; docs/decisions/025.
 //!
 //! What must stay: the sums are of the arguments given in the test; nothing is drawn but orders.
-//! The models are crates/workload/src/models.
+//! The models are crates/workload/src/models. Free: arguments of a model, if its sum is worked out
+//! anew.
 //! Tests by part (in crates/engine/src): the models of crates/workload/src/models, each by the test
 //! of its name.
-//! Helpers, and who fails with them: `alone` (all tests); `counted` (most tests); `ends_at`
-//! (`aim7_tasks_scale_with_cpus`, `a_build_with_one_slot_is_the_sum_of_its_chains`,
-//! `a_build_scales_with_its_slots`, `requests_wait_side_by_side`); `ran_ns`
-//! (`one_aim7_task_takes_its_costs_and_waits`, `aim7_tasks_scale_with_cpus`,
-//! `loops_keep_their_cpus_busy`).
+//! Helpers, and who fails with them: `alone` (`one_aim7_task_takes_its_costs_and_waits`,
+//! `aim7_tasks_scale_with_cpus` and 9 more); `counted` (`one_aim7_task_takes_its_costs_and_waits`,
+//! `aim7_tasks_scale_with_cpus` and 6 more); `ends_at` (`aim7_tasks_scale_with_cpus`,
+//! `a_build_with_one_slot_is_the_sum_of_its_chains`, `a_build_scales_with_its_slots`,
+//! `requests_wait_side_by_side`); `ran_ns` (`one_aim7_task_takes_its_costs_and_waits`,
+//! `aim7_tasks_scale_with_cpus`, `loops_keep_their_cpus_busy`).
 
 use crate::common::*;
 use wakeplace_engine::{Ended, RunReport};
@@ -34,10 +36,12 @@ fn ends_at(argument: &str, cpus: u32) -> u64 {
     report.end_ns
 }
 
+/// What all tasks have counted.
 fn counted(report: &RunReport) -> u64 {
     report.tasks.iter().map(|task| task.counted).sum()
 }
 
+/// The run time of all tasks, ns.
 fn ran_ns(report: &RunReport) -> u64 {
     report.tasks.iter().map(|task| task.run_ns).sum()
 }

@@ -2,7 +2,7 @@
 //! who lets them begin (docs/rules/rt-app.md#rt-app-task: the start barrier; docs/decisions/005).
 //!
 //! What must stay: order, times (40 us a fork) and who wakes whom are what the page and the
-//! decision say.
+//! decision say. Free: names of tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/mod.rs: `threads_are_made_one_after_the_other`
 //! (`new`); mechanics/threads.rs: `threads_are_made_one_after_the_other` (`parent`,
 //! `first_thread`), `the_parent_is_placed` (`shell`); mechanics/script/start.rs:
@@ -11,9 +11,11 @@
 //! mechanics/script/start.rs (`start_line`, `wait_at_line`, `let_begin`):
 //! `the_last_one_opens_the_barrier`, `delays_count_from_time_zero`,
 //! `without_a_line_each_begins_at_once`.
-//! Helpers, and who fails with them: `three`, `options` (all tests); `placements` (most tests);
-//! `run` (`threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`,
-//! `the_creator_releases_those_who_are_ready`, `without_a_line_each_begins_at_once`).
+//! Helpers, and who fails with them: `three`, `options` (`delays_count_from_time_zero`,
+//! `the_parent_is_placed` and 5 more); `placements` (`threads_are_made_one_after_the_other`,
+//! `the_last_one_opens_the_barrier` and 4 more); `run` (`threads_are_made_one_after_the_other`,
+//! `the_last_one_opens_the_barrier`, `the_creator_releases_those_who_are_ready`,
+//! `without_a_line_each_begins_at_once`).
 
 use crate::common::*;
 use wakeplace_engine::Options;
@@ -31,6 +33,7 @@ fn three(line: StartLine) -> Workload {
     }
 }
 
+/// No costs but those of a fork.
 fn options() -> Options {
     Options {
         fork_ns: Some(FORK_US * US),
@@ -38,6 +41,7 @@ fn options() -> Options {
     }
 }
 
+/// The placements of a kind, each with its time.
 fn placements(log: &Log, kind: PlacementKind) -> Vec<(u64, Placement)> {
     log.pick(|w| match w {
         What::Placement(p) if p.kind == kind => Some(*p),
@@ -45,6 +49,7 @@ fn placements(log: &Log, kind: PlacementKind) -> Vec<(u64, Placement)> {
     })
 }
 
+/// Runs the three tasks with this start line.
 fn run(line: StartLine) -> (wakeplace_engine::RunReport, Log) {
     let platform = Board::symmetric(4).platform();
     simulate(&platform, &performance(), &three(line), &options())

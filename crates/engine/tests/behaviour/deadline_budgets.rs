@@ -3,7 +3,7 @@
 //!
 //! What must stay: lengths are worked from the page's rule, with the loss of rounding named; the
 //! published case keeps its figures. The arithmetic itself is tested in
-//! crates/policy-sys/tests/all/classes.rs.
+//! crates/policy-sys/tests/all/classes.rs. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/class_state.rs (`budget_left_ns`) and
 //! classes.rs (`charge_budget`): all but `which_eras_scale`, which is of the policies' parameters.
 //! Helpers, and who fails with them: `little`, `stretch_ns`
@@ -136,6 +136,7 @@ fn every_16_ms(delay_ms: u64, work_us: u64, runtime_us: u64, timer: u32) -> Task
     }
 }
 
+/// So many timers, named by their numbers.
 fn timers(nr: u32) -> Vec<Timer> {
     let timer = |n: u32| Timer {
         name: n.to_string(),

@@ -4,12 +4,16 @@
 //!
 //! What must stay: what those kernels did not do is tested as well (no move of a running task): a
 //! later rule must not leak into an early era. The core's part is
-//! crates/policy-sys/tests/all/early_eras.rs.
+//! crates/policy-sys/tests/all/early_eras.rs. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): the policy core's early forms in a run
-//! (policy/src/balance/busiest_3_12.c, policy/src/topology/domains_3_9.c): all tests.
-//! Helpers, and who fails with them: `checked` (all tests); `released`
-//! (`a_lone_hog_on_a_small_cpu_stays`, `only_the_feature_takes_a_big_task_off_a_small_cpu`);
-//! `heavy_sleeper` (`only_the_feature_takes_a_big_task_off_a_small_cpu`).
+//! (policy/src/balance/busiest_3_12.c, policy/src/topology/domains_3_9.c):
+//! `boards_run_under_each_era`, `a_lone_hog_on_a_small_cpu_stays`,
+//! `only_the_feature_takes_a_big_task_off_a_small_cpu`,
+//! `two_hogs_are_parted_where_siblings_are_spread`, `eight_hogs_get_a_cpu_each`.
+//! Helpers, and who fails with them: `checked` (`boards_run_under_each_era`,
+//! `a_lone_hog_on_a_small_cpu_stays` and 3 more); `released` (`a_lone_hog_on_a_small_cpu_stays`,
+//! `only_the_feature_takes_a_big_task_off_a_small_cpu`); `heavy_sleeper`
+//! (`only_the_feature_takes_a_big_task_off_a_small_cpu`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -30,6 +34,7 @@ fn released(cpus: &[u32], rounds: u64, events: &[Event]) -> TaskScript {
     )
 }
 
+/// Runs the tasks under an era and lets the checker look.
 fn checked(
     platform: &Platform,
     name: &str,

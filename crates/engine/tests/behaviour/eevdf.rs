@@ -3,7 +3,8 @@
 //! of 1 us.
 //!
 //! What must stay: shares are exact but for a slice and a tick; slices are those of the page. The
-//! queue itself is crates/kernel-queues/src/eevdf.
+//! queue itself is crates/kernel-queues/src/eevdf. Free: lengths of runs, names of tasks, and how
+//! helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/home/mod.rs:
 //! `a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`), `who_yields_lets_the_other_run`
 //! (`yield_task`), `a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`);
@@ -15,10 +16,12 @@
 //! (slices); kernel/model/home/kernel.rs with crates/kernel-queues/src/eevdf:
 //! `two_hogs_alternate_every_3_ms`, `nice_0_and_nice_5_share_1024_to_335`,
 //! `an_idle_policy_hog_gets_3_of_1027`, `as_many_hogs_as_cpus_lose_nothing`, `naps_earn_nothing`.
-//! Helpers, and who fails with them: `on_cpu_0`, `on_cpu_0_of` (most tests); `linux_7_3` (all
-//! tests); `late_hog` (`a_sleeper_cannot_claim_the_time_it_slept`,
-//! `a_short_slice_preempts_at_the_first_wakeup`); `napper`
-//! (`a_delayed_sleeper_wakes_without_a_choice`, `naps_earn_nothing`).
+//! Helpers, and who fails with them: `on_cpu_0` (`two_hogs_alternate_every_3_ms`,
+//! `who_yields_lets_the_other_run` and 7 more); `on_cpu_0_of`
+//! (`a_high_resolution_tick_ends_slices_in_time` and 9 more); `linux_7_3`
+//! (`as_many_hogs_as_cpus_lose_nothing` and 10 more); `late_hog`
+//! (`a_sleeper_cannot_claim_the_time_it_slept`, `a_short_slice_preempts_at_the_first_wakeup`);
+//! `napper` (`a_delayed_sleeper_wakes_without_a_choice`, `naps_earn_nothing`).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;
@@ -34,6 +37,7 @@ fn linux_7_3(settings: &[(&str, &str)]) -> Policy {
     )
 }
 
+/// Runs the tasks on CPU 0 of an x86 machine of so many CPUs.
 fn on_cpu_0(
     tasks: Vec<TaskScript>,
     cpus: u32,
@@ -43,6 +47,7 @@ fn on_cpu_0(
     on_cpu_0_of("x86_64", tasks, cpus, settings, duration)
 }
 
+/// Runs the tasks on CPU 0 of a machine of this architecture.
 fn on_cpu_0_of(
     arch: &'static str,
     tasks: Vec<TaskScript>,

@@ -4,7 +4,8 @@
 //!
 //! What must stay: which CPU is right follows from the page's statements, not from a run;
 //! capacities are HiKey960's. The rule itself is tested in
-//! crates/policy-sys/tests/all/energy_vectors.rs and energy_7_3.rs.
+//! crates/policy-sys/tests/all/energy_vectors.rs and energy_7_3.rs. Free: lengths of runs, names of
+//! tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/told.rs:
 //! `the_flag_follows_an_always_running_task` (`tell_overutilized`); kernel/model/interface.rs:
 //! `a_new_table_moves_the_work` (`energy_model`); mechanics/hardware.rs:
@@ -14,7 +15,8 @@
 //! `affinity_limits_the_energy_rule`, `below_the_tipping_point_nothing_is_balanced`,
 //! `an_artificial_model_places_as_the_one_it_was_made_of`; machine.rs (`perf_domains`):
 //! `a_hybrid_is_energy_aware_from_its_drivers_first_kernel_on`.
-//! Helpers, and who fails with them: `periodic` (most tests); `is_little`
+//! Helpers, and who fails with them: `periodic` (`a_small_task_ends_on_a_little_cpu`,
+//! `below_the_tipping_point_nothing_is_balanced` and 6 more); `is_little`
 //! (`a_small_task_ends_on_a_little_cpu`, `a_big_task_is_not_left_on_a_little_cpu`,
 //! `below_the_tipping_point_nothing_is_balanced`, `a_new_table_moves_the_work`); `is_energy`
 //! (`the_flag_follows_an_always_running_task`); `without`
@@ -31,6 +33,7 @@ use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
 
 const ENERGY: &str = "linux-4.17+energy-aware";
 
+/// Whether a CPU of HiKey 960 is little.
 fn is_little(cpu: u32) -> bool {
     cpu < 4
 }
@@ -176,6 +179,7 @@ fn the_flag_follows_an_always_running_task() {
     }
 }
 
+/// Whether the reason is one of the energy-aware rule.
 fn is_energy(reason: Reason) -> bool {
     matches!(
         reason,

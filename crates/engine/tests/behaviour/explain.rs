@@ -2,15 +2,17 @@
 //! Page: docs/guide/reasons.md; docs/decisions/034.
 //!
 //! What must stay: an explanation repeats the run's decision with the same state, and a run that is
-//! asked is the same as one that is not.
+//! asked is the same as one that is not. Free: the workload of `case`, and how helpers are built.
 //! Tests by part (in crates/engine/src): both.rs: `it_is_the_decision_of_the_run` (`situation`,
 //! `is_done`); observe.rs: `it_is_the_decision_of_the_run` (`Situation`, `Placement`); sim.rs:
 //! `by_number_time_and_cpu` (`is_done`); explain/mod.rs: `by_number_time_and_cpu` (which decision
 //! is meant), `an_interrupt_is_told_from_a_waker` (who wakes), `what_is_not_there` (messages);
 //! mechanics/told.rs: `an_interrupt_is_told_from_a_waker` (`tell_woken`); explain/mod.rs:
 //! `it_is_the_same_again`.
-//! Helpers, and who fails with them: `case`, `ask`, `any` (all tests); `wakes`
-//! (`it_is_the_decision_of_the_run`, `by_number_time_and_cpu`, `what_is_not_there`).
+//! Helpers, and who fails with them: `case`, `ask`, `any` (`it_is_the_decision_of_the_run`,
+//! `by_number_time_and_cpu` and 3 more); `wakes` (`it_is_the_decision_of_the_run`,
+//! `by_number_time_and_cpu`, `what_is_not_there`). `happened` and `placement` are of the observer
+//! that notes decisions.
 
 use wakeplace_engine::observe::{Happening, Observer, Placement, PlacementKind};
 use wakeplace_engine::{Asked, Explanation, Missing, Options, Which, check, explain, run};
@@ -33,6 +35,7 @@ impl Observer for Wakes {
 }
 
 impl Wakes {
+    /// Notes a wake-up's placement.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         if placement.kind == PlacementKind::Wake {
             self.0.push((time_ns, *placement));
@@ -47,6 +50,7 @@ struct Case {
     options: Options,
 }
 
+/// A run to be asked about, by the names of its parts.
 fn case(platform: &str, policy: &str, workload: &str, ms: u64) -> Case {
     let platform = Platform::builtin(platform).unwrap();
     let spec = Spec::parse(workload, &LoadOptions::default()).unwrap();
@@ -65,6 +69,7 @@ fn case(platform: &str, policy: &str, workload: &str, ms: u64) -> Case {
 }
 
 impl Case {
+    /// Asks about the run: its decision and what other policies answer.
     fn ask(&self, asked: &Asked, others: &[Policy]) -> Result<Explanation, Missing> {
         let Case {
             platform,
@@ -75,6 +80,7 @@ impl Case {
         explain(platform, policy, workload, options, asked, others)
     }
 
+    /// The wake-ups of the run, with their placements.
     fn wakes(&self) -> Vec<(u64, Placement)> {
         let mut wakes = Wakes::default();
         let Case {
@@ -88,6 +94,7 @@ impl Case {
     }
 }
 
+/// A question about any task's decision.
 fn any(which: Which) -> Asked {
     Asked {
         scripts: None,

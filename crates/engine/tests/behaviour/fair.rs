@@ -2,21 +2,25 @@
 //! are exact.
 //!
 //! What must stay: shares are weights' arithmetic, to a slice and a tick; constants are the page's.
-//! The queue itself is crates/kernel-queues/src/cfs.
+//! The queue itself is crates/kernel-queues/src/cfs. Free: lengths of runs, names of tasks, and how
+//! helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/task.rs:
 //! `nice_0_and_nice_5_share_1024_to_335` (`core_task`); kernel/model/home/any.rs:
 //! `three_hogs_share_equally` (`Kernel`); kernel/model/home/mod.rs:
 //! `wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`),
 //! `new_tasks_start_a_slice_behind` (`task_fork`); kernel/model/queues.rs:
 //! `wakeups_preempt_beyond_the_granularity_only` (`preempts`); kernel/model/home/kernel.rs with
-//! crates/kernel-queues/src/cfs: all others.
-//! Helpers, and who fails with them: `on_cpu_0` (most tests); `sleeper_latencies`
+//! crates/kernel-queues/src/cfs: `nice_0_and_nice_5_over_1359_ms`,
+//! `a_light_sleeper_is_served_at_once`, `sleeper_credit_is_bounded`, `forty_hogs_share_one_cpu`.
+//! Helpers, and who fails with them: `on_cpu_0` (`nice_0_and_nice_5_share_1024_to_335`,
+//! `nice_0_and_nice_5_over_1359_ms` and 3 more); `sleeper_latencies`
 //! (`wakeups_preempt_beyond_the_granularity_only`).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;
 use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode};
 
+/// Runs the tasks on CPU 0 of a board, under CFS.
 fn on_cpu_0(tasks: Vec<TaskScript>, board: &Board, duration: u64) -> (RunReport, Log) {
     let pin = |t| TaskScript {
         cpus: Some(vec![0]),

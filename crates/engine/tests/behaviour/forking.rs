@@ -2,6 +2,7 @@
 //! Rules: docs/guide/model.md, "How a run starts"; docs/rules/wake-ups.md#what-a-fork-copies.
 //!
 //! What must stay: names, numbers and flips of forked threads; a claim of a counter is made once.
+//! Free: work of the threads, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/report.rs: `threads_are_made_named_and_counted`
 //! (`threads`); mechanics/thread.rs: `threads_are_made_named_and_counted` (`name`);
 //! kernel/model/fork.rs: `threads_have_the_flips_of_their_maker` (record),
@@ -32,6 +33,7 @@ fn worker(forks: u64, events: &[Event]) -> TaskScript {
     }
 }
 
+/// The task that forks, on CPU 0.
 fn main_task(events: &[Event]) -> TaskScript {
     TaskScript {
         name: "main".into(),

@@ -2,7 +2,8 @@
 //! (docs/rules/capacity.md#schedutil).
 //!
 //! What must stay: rate limit and latency are the board's figures; work is integrated over the
-//! points in the test. The rule itself is crates/policy-sys/tests/all/frequency.rs.
+//! points in the test. The rule itself is crates/policy-sys/tests/all/frequency.rs. Free: lengths
+//! of bursts, if the expected points follow.
 //! Tests by part (in crates/engine/src): mechanics/hardware.rs:
 //! `changes_take_the_transition_latency` (`want_opp`); kernel/model/mod.rs: `fixed_governors_stay`
 //! (`setup`); mechanics/work.rs: `work_follows_the_frequency_of_the_moment` (`change_speed`);
@@ -31,6 +32,7 @@ fn bursts(cpus: &[u32]) -> Vec<TaskScript> {
     cpus.iter().map(burst).collect()
 }
 
+/// Changes of a domain's operating point, with their times.
 fn steps(log: &Log, domain: u32) -> Vec<(u64, u16)> {
     let all = log.frequencies(domain);
     assert_eq!(all[0].0, 0, "announced at 0");

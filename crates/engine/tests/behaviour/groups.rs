@@ -2,18 +2,24 @@
 //! refusals. Costs are off: shares are exact. Under CFS and EEVDF; one of each form.
 //!
 //! What must stay: shares are exact with costs off, under both queue forms of `policies`; the run's
-//! own check of the books at its end must stay on.
+//! own check of the books at its end must stay on. Free: names of groups and tasks, lengths of
+//! runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/task.rs:
 //! `groups_share_by_shares_not_by_tasks` (`task_states`); kernel/model/groups.rs:
 //! `groups_share_by_shares_not_by_tasks` (shares), `shares_follow_the_load_over_cpus` (weights);
 //! check/groups.rs: `what_cannot_have_groups_is_refused` (`check_groups`),
 //! `no_scheduler_keeps_a_budget` (`check_sched_ext`); crates/workload/src/script/group.rs:
 //! `no_scheduler_keeps_a_budget` (`files`); kernel/model/groups.rs with
-//! crates/kernel-queues/src/grouped: all others.
-//! Helpers, and who fails with them: `policies`, `ran` (most tests); `grouped` (all tests);
-//! `on_one_cpu` (`groups_share_by_shares_not_by_tasks`, `a_group_competes_with_root_tasks`,
-//! `rt_tasks_run_before_groups`, `who_yields_does_so_in_its_own_queue`); `sleeper_latencies`
-//! (`wakeups_preempt_across_groups`).
+//! crates/kernel-queues/src/grouped: `a_group_competes_with_root_tasks`,
+//! `free_groups_share_four_cpus`, `wakeups_preempt_across_groups`, `a_lone_group_is_like_the_root`,
+//! `shares_can_be_set_for_a_run`, `rt_tasks_run_before_groups`,
+//! `who_yields_does_so_in_its_own_queue`, `a_high_resolution_tick_ends_turns_of_groups`,
+//! `groups_share_what_is_left_of_the_machine`.
+//! Helpers, and who fails with them: `policies`, `ran` (`groups_share_by_shares_not_by_tasks`,
+//! `a_group_competes_with_root_tasks` and 6 more); `grouped` (`shares_follow_the_load_over_cpus`,
+//! `free_groups_share_four_cpus` and 11 more); `on_one_cpu` (`groups_share_by_shares_not_by_tasks`,
+//! `a_group_competes_with_root_tasks`, `rt_tasks_run_before_groups`,
+//! `who_yields_does_so_in_its_own_queue`); `sleeper_latencies` (`wakeups_preempt_across_groups`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -30,6 +36,7 @@ const QUEUES: [(&str, &[(&str, &str)]); 3] = [
     ("linux-7.3", &[("hrtick", "on")]),
 ];
 
+/// One policy of each form of queue.
 fn policies() -> Vec<Policy> {
     policies_of(&QUEUES, &[("governor", "performance"), ("balance", "off")])
 }
@@ -48,10 +55,12 @@ fn grouped(tasks: Vec<TaskScript>, groups: &[(u32, &[u32])]) -> Workload {
     }
 }
 
+/// The run time of these tasks together, ns.
 fn ran(report: &RunReport, tasks: &[u32]) -> u64 {
     tasks.iter().map(|t| report.tasks[*t as usize].run_ns).sum()
 }
 
+/// Runs tasks in groups on one CPU.
 fn on_one_cpu(policy: &Policy, tasks: Vec<TaskScript>, groups: &[(u32, &[u32])]) -> RunReport {
     let load = grouped(tasks, groups);
     let platform = Board::symmetric(1).platform();

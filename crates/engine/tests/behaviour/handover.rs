@@ -3,7 +3,7 @@
 //! these back, and 12 lines of its run queue, which went to the waker and return: 24.
 //!
 //! What must stay: numbers of lines (10, 12, 24) are the decision's, times those of the levels in
-//! the test.
+//! the test. Free: the machine's times, if the sums are worked out anew.
 //! Tests by part (in crates/engine/src): nearness.rs:
 //! `a_round_trip_moves_lines_by_the_closest_level` (`level`, `line_ns`),
 //! `a_move_refills_from_the_closest_level` (`part_within_cache`);
@@ -11,7 +11,8 @@
 //! (`Channel::lines`); mechanics/handover.rs: `a_unit_that_was_kept_brings_its_lines` (channels),
 //! `a_move_refills_from_the_closest_level` (moves); crates/workload/src/models/carrier.rs:
 //! `a_unit_that_was_kept_brings_its_lines` (a unit that waited).
-//! Helpers, and who fails with them: `machine` (all tests); `on`, `post`, `wait`, `with_channels`,
+//! Helpers, and who fails with them: `machine` (`a_round_trip_moves_lines_by_the_closest_level`,
+//! `a_unit_that_was_kept_brings_its_lines` and 1 more); `on`, `post`, `wait`, `with_channels`,
 //! `run_us` (`a_round_trip_moves_lines_by_the_closest_level`,
 //! `a_unit_that_was_kept_brings_its_lines`); `periods`
 //! (`a_round_trip_moves_lines_by_the_closest_level`).
@@ -25,6 +26,7 @@ const CLUSTER_NS: u64 = 2;
 const CACHE_NS: u64 = 3;
 const OTHER_NS: u64 = 7;
 
+/// A Kunpeng 920 of two sockets, whose costs of lines are stated or not.
 fn machine(stated: bool) -> Platform {
     let mut platform = builtin("kunpeng920-2s");
     let source = platform.costs.source.clone();
@@ -39,6 +41,7 @@ fn machine(stated: bool) -> Platform {
     platform
 }
 
+/// A task that goes through these steps on one CPU.
 fn on(cpu: u32, loops: Loops, events: &[Event]) -> TaskScript {
     TaskScript {
         cpus: Some(vec![cpu]),
@@ -46,15 +49,18 @@ fn on(cpu: u32, loops: Loops, events: &[Event]) -> TaskScript {
     }
 }
 
+/// The step that gives a unit to a channel.
 fn post(channel: u32) -> Event {
     let sync = true;
     Event::Post { channel, sync }
 }
 
+/// The step that takes a unit of a channel.
 fn wait(channel: u32) -> Event {
     Event::Wait { channel }
 }
 
+/// A workload with channels of so many lines each.
 fn with_channels(tasks: Vec<TaskScript>, lines: u32) -> Workload {
     let channel = Channel {
         lines,
@@ -107,6 +113,7 @@ fn a_round_trip_moves_lines_by_the_closest_level() {
     assert_eq!(off(true), off(false));
 }
 
+/// The step that works for so many us.
 fn run_us(us: u64) -> Event {
     Event::Run { work_ns: us * US }
 }

@@ -2,14 +2,17 @@
 //! lost.
 //!
 //! What must stay: no task is lost, whatever leaves and comes: random schedules are drawn from the
-//! seed alone, and the checker looks at every run.
+//! seed alone, and the checker looks at every run. Free: numbers of seeds, times of a schedule, and
+//! how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/hotplug.rs:
 //! `what_is_left_is_done_by_who_is_left` (`timer_cpu`), `who_is_away_sleeps_deep_and_keeps_still`
 //! (`set_online`); kernel/model/hotplug.rs: `what_is_left_is_done_by_who_is_left` (tasks),
 //! `a_cpu_that_is_back_takes_work` (return), `sleepers_wake_where_they_may` (timers); hotplug.rs:
-//! `impossible_schedules_are_refused` (checks); kernel/model/hotplug.rs: the tests
-//! `random_schedules_*`.
-//! Helpers, and who fails with them: `off` (most tests); `random_schedule`, `seeds`
+//! `impossible_schedules_are_refused` (checks); kernel/model/hotplug.rs:
+//! `random_schedules_lose_nothing_of_groups`, `random_schedules_lose_nothing_1`,
+//! `random_schedules_lose_nothing_2`.
+//! Helpers, and who fails with them: `off` (`what_is_left_is_done_by_who_is_left`,
+//! `a_cpu_that_is_back_takes_work` and 3 more); `random_schedule`, `seeds`
 //! (`random_schedules_lose_nothing_of_groups`, `random_schedules_lose_nothing_1`,
 //! `random_schedules_lose_nothing_2`); `on` (`a_cpu_that_is_back_takes_work`,
 //! `sleepers_wake_where_they_may`, `impossible_schedules_are_refused`); `four_jobs_of_100_ms`
@@ -26,6 +29,7 @@ use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{Loops, TaskScript, Workload};
 
+/// A CPU leaves at a time.
 fn off(at_ns: u64, cpu: u32) -> Hotplug {
     Hotplug {
         at_ns,
@@ -34,6 +38,7 @@ fn off(at_ns: u64, cpu: u32) -> Hotplug {
     }
 }
 
+/// A CPU comes back at a time.
 fn on(at_ns: u64, cpu: u32) -> Hotplug {
     Hotplug {
         online: true,
@@ -143,6 +148,7 @@ fn random_schedules_lose_nothing_2() {
     seeds(10_080, 10_160, false);
 }
 
+/// Four tasks that each work 100 ms, once.
 fn four_jobs_of_100_ms() -> Workload {
     let job = || script(Loops::Times(1), vec![phase(1, None, &[run_ms(100)])]);
     workload(vec![job(), job(), job(), job()], vec![])

@@ -4,20 +4,24 @@
 //!
 //! What must stay: a run that breaks a rule is never taken out; draws keep their order, since a
 //! seed names a run. `random_*`, `boards` and `with_classes` are used by random.rs, storm.rs,
-//! hotplug.rs and sched_ext/storms.rs, too.
+//! hotplug.rs and sched_ext/storms.rs, too. Free: numbers of seeds, and new kinds of draws at the
+//! end of those that are there.
 //! Tests by part (in crates/engine/src): ids.rs: `random_runs_obey_the_rules_1` (`PerCpu`,
 //! `PerTask`); kernel/model/cpu.rs: `random_runs_obey_the_rules_1` (`Cpu`, `Message`);
 //! kernel/model/interface.rs: `random_runs_with_all_classes_obey_the_rules` (`boot`, `start`,
 //! `event`); kernel/mod.rs: `random_runs_with_all_classes_obey_the_rules` (the order of calls, of
-//! the model); the whole engine: all tests.
+//! the model); the whole engine: `random_groups_obey_the_rules`, `random_budgets_are_kept`,
+//! `random_runs_obey_the_rules_1`, `random_runs_obey_the_rules_2`, `long_runs_obey_the_rules`,
+//! `random_runs_with_all_classes_obey_the_rules`.
 //! Helpers, and who fails with them: `one_in`, `spread`, `random_lists`, `random_cpus`,
-//! `random_event`, `random_phase`, `random_workload`, `boards`, `eprintln_seed` (all tests);
-//! `random_options` (most tests); `random_groups` (`random_groups_obey_the_rules`,
-//! `random_budgets_are_kept`); `random_limits` (`random_budgets_are_kept`); `seeds`
-//! (`random_runs_obey_the_rules_1`, `random_runs_obey_the_rules_2`); `with_classes`
-//! (`random_groups_obey_the_rules`, `random_budgets_are_kept`,
-//! `random_runs_with_all_classes_obey_the_rules`). `next`, `below`, `one_in` and `spread` are the
-//! generator's. Page: docs/internals/checks.md.
+//! `random_event`, `random_phase`, `random_workload`, `boards`, `eprintln_seed`
+//! (`random_groups_obey_the_rules`, `random_budgets_are_kept` and 4 more); `random_options`
+//! (`random_groups_obey_the_rules`, `random_budgets_are_kept` and 3 more); `random_groups`
+//! (`random_groups_obey_the_rules`, `random_budgets_are_kept`); `random_limits`
+//! (`random_budgets_are_kept`); `seeds` (`random_runs_obey_the_rules_1`,
+//! `random_runs_obey_the_rules_2`); `with_classes` (`random_groups_obey_the_rules`,
+//! `random_budgets_are_kept`, `random_runs_with_all_classes_obey_the_rules`). `next`, `below`,
+//! `one_in` and `spread` are the generator's. Page: docs/internals/checks.md.
 
 use crate::balance_old::FORMS;
 use crate::common::checker::{check_log, check_log_with};
@@ -33,6 +37,7 @@ use wakeplace_workload::{
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
+    /// The next number of 64 bits.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -41,10 +46,12 @@ impl Random {
         z ^ z >> 31
     }
 
+    /// A number from 0 to below the limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
+    /// True one time in `n`.
     pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
@@ -71,11 +78,13 @@ fn random_lists(random: &mut Random, nr_cpus: u32) -> Vec<Vec<u32>> {
     (0..LISTS).map(|_| list()).collect()
 }
 
+/// One of the lists of CPUs, or none.
 fn random_cpus(random: &mut Random, lists: &[Vec<u32>]) -> Option<Vec<u32>> {
     let which = random.below(lists.len() as u64) as usize;
     random.one_in(3).then(|| lists[which].clone())
 }
 
+/// A random step; one that needs a timer adds it.
 fn random_event(random: &mut Random, timers: &mut Vec<Timer>) -> Event {
     let time = random.spread(2 * US, 16 * MS);
     match random.below(5) {
@@ -109,6 +118,7 @@ fn random_event(random: &mut Random, timers: &mut Vec<Timer>) -> Event {
     }
 }
 
+/// A phase of random steps.
 fn random_phase(random: &mut Random, lists: &[Vec<u32>], timers: &mut Vec<Timer>) -> Phase {
     let work = Event::Run {
         work_ns: random.spread(10 * US, 8 * MS),
@@ -203,6 +213,7 @@ pub(crate) fn random_limits(random: &mut Random, load: &mut Workload) {
     }
 }
 
+/// The machines on which random workloads run.
 pub(crate) fn boards() -> Vec<Platform> {
     let deep = |cluster, entry, exit, residency| Idle {
         cluster,
@@ -229,6 +240,7 @@ pub(crate) fn boards() -> Vec<Platform> {
     all
 }
 
+/// Options with models on and off at random.
 pub(crate) fn random_options(random: &mut Random) -> Options {
     Options {
         idle_states: !random.one_in(4),
@@ -253,6 +265,7 @@ const POLICIES: [(&str, &str); 11] = [
     ("wakeplace", "dsq"),
 ];
 
+/// Runs a random workload of each seed, twice, on all boards.
 fn seeds(from: u64, to: u64) {
     let boards = boards();
     for seed in from..to {

@@ -3,7 +3,7 @@
 //! Rule: docs/guide/model.md, "Kernel threads"; docs/rules/capacity.md#work-in-progress.
 //!
 //! What must stay: such a thread takes its time from whoever runs; observers see none of it but its
-//! kernel work.
+//! kernel work. Free: lengths of work and periods, if the expected times follow.
 //! Tests by part (in crates/engine/src): crates/platform/src/housekeeping.rs:
 //! `a_governors_thread_runs_for_each_change` (`governor_ns`); kernel/model/kthreads.rs:
 //! `a_governors_thread_displaces_fair_tasks` (class); mechanics/threads.rs:
@@ -11,11 +11,14 @@
 //! `kthread_index`); mechanics/offered.rs: `a_periodic_thread_takes_its_time` (`set_action`);
 //! kernel/model/kthreads.rs: `a_governors_thread_goes_on_with_the_next_request`,
 //! `no_slice_ends_while_it_runs`.
-//! Helpers, and who fails with them: `with_them`, `housekeeping` (all tests); `two_speeds`
+//! Helpers, and who fails with them: `with_them` (`a_governors_thread_runs_for_each_change`,
+//! `a_governors_thread_goes_on_with_the_next_request` and 4 more); `housekeeping`
+//! (`it_can_be_switched_off`, `a_periodic_thread_takes_its_time` and 4 more); `two_speeds`
 //! (`a_governors_thread_runs_for_each_change`, `a_governors_thread_goes_on_with_the_next_request`,
 //! `a_governors_thread_displaces_fair_tasks`, `it_can_be_switched_off`); `busy`
 //! (`a_governors_thread_runs_for_each_change`, `it_can_be_switched_off`,
-//! `a_periodic_thread_takes_its_time`).
+//! `a_periodic_thread_takes_its_time`). `happened` and `kernel_work` are of the observer of slice
+//! ends (`no_slice_ends_while_it_runs`).
 
 use crate::common::*;
 use wakeplace_engine::Options;
@@ -31,6 +34,7 @@ fn with_them(duration_ns: u64) -> Options {
     }
 }
 
+/// The platform's kernel threads, as a test wants them.
 fn housekeeping(governor_ns: Option<u64>, threads: Vec<HousekeepingThread>) -> Housekeeping {
     Housekeeping {
         governor_ns,
@@ -54,6 +58,7 @@ fn two_speeds(governor_ns: Option<u64>) -> Platform {
     platform
 }
 
+/// A task that works long on one CPU.
 fn busy(cpu: u32) -> Workload {
     let hog = script(
         Loops::Times(1),
@@ -192,6 +197,7 @@ impl Observer for SliceEnds {
 }
 
 impl SliceEnds {
+    /// Notes the ends of slices.
     fn kernel_work(&mut self, at: u64, work: KernelWork) {
         if work == KernelWork::SliceEnd {
             self.at.push(at);

@@ -3,13 +3,18 @@
 //! docs/decisions/053). Costs are off but for the line: times are exact.
 //!
 //! What must stay: each wait is counted once, in the time of who waits; times are exact, since all
-//! other costs are off.
+//! other costs are off. Free: work and times of the tasks, if the waits are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/report.rs:
 //! `a_waker_waits_as_its_own_run_time` (`line_wait_ns`); mechanics/work.rs:
 //! `a_waker_waits_as_its_own_run_time` (`hold`); kernel/model/tick.rs:
-//! `the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`); kernel/model/lines.rs: all others.
-//! Helpers, and who fails with them: `still`, `lines` (most tests); `group` (all tests); `later`
-//! (`the_tick_of_an_idle_cpu_waits_at_once`, `a_task_that_changes_waits_at_once`,
+//! `the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`); kernel/model/lines.rs:
+//! `an_idle_cpu_that_queues_waits_in_nobodys_time`, `the_next_task_pays_for_the_dequeue`,
+//! `a_search_pays_for_each_cpu`, `a_task_that_changes_waits_at_once`,
+//! `a_new_idle_pass_takes_its_wait_and_its_search`.
+//! Helpers, and who fails with them: `still`, `lines` (`the_tick_of_an_idle_cpu_waits_at_once`,
+//! `a_new_idle_pass_takes_its_wait_and_its_search` and 5 more); `group`
+//! (`a_waker_waits_as_its_own_run_time`, `the_tick_of_an_idle_cpu_waits_at_once` and 5 more);
+//! `later` (`the_tick_of_an_idle_cpu_waits_at_once`, `a_task_that_changes_waits_at_once`,
 //! `a_new_idle_pass_takes_its_wait_and_its_search`); `pair` (`a_waker_waits_as_its_own_run_time`,
 //! `an_idle_cpu_that_queues_waits_in_nobodys_time`, `the_next_task_pays_for_the_dequeue`,
 //! `a_search_pays_for_each_cpu`); `run` (`a_waker_waits_as_its_own_run_time`,
@@ -85,6 +90,7 @@ fn still(settings: &[(&str, &str)]) -> Policy {
     policy("linux-6.2", &[&still, settings].concat())
 }
 
+/// Options under which nothing costs but lines.
 fn lines(duration_ns: u64, line_ns: u64) -> Options {
     Options {
         lock_shared_cache_ns: Some(line_ns),
@@ -93,6 +99,7 @@ fn lines(duration_ns: u64, line_ns: u64) -> Options {
     }
 }
 
+/// Runs the workload with lines of this cost.
 fn run(board: &Board, load: &Workload, settings: &[(&str, &str)], line_ns: u64) -> RunReport {
     let options = lines(30 * MS, line_ns);
     simulate(&board.platform(), &still(settings), load, &options).0

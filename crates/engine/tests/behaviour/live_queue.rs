@@ -2,7 +2,8 @@
 //! slices, preemption, what may be pulled, who balances. Costs are off where shares are exact.
 //!
 //! What must stay: slices are 3 ms and end at ticks or timers as the page says; the queue itself is
-//! crates/policy-sys/tests/all/queue.rs.
+//! crates/policy-sys/tests/all/queue.rs. Free: lengths of runs, names of tasks, and how helpers are
+//! built.
 //! Tests by part (in crates/engine/src): kernel/model/home/any.rs: `two_hogs_alternate_by_slices`
 //! (`Live`), `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`has_idle_timer`);
 //! kernel/model/home/live_queue.rs: `two_hogs_alternate_by_slices` (`refill`);
@@ -12,8 +13,11 @@
 //! (yield), `a_direct_placement_cannot_be_pulled` (front); kernel/model/live.rs:
 //! `four_hogs_spread_over_four_cpus` (pass before a dispatch),
 //! `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (timer); kernel/model/home/live.rs:
-//! all others.
-//! Helpers, and who fails with them: `live` (most tests); `on_cpu_0` (5 tests); `sleeper_latencies`
+//! `nice_0_and_nice_5_share_1024_to_335`, `a_long_run_protects_nobody`,
+//! `sleeper_credit_is_bounded`, `a_crowded_cpu_is_served_as_by_the_kernels_queue`.
+//! Helpers, and who fails with them: `live` (`four_hogs_spread_over_four_cpus`,
+//! `a_direct_placement_cannot_be_pulled` and 9 more); `on_cpu_0` (`two_hogs_alternate_by_slices`,
+//! `nice_0_and_nice_5_share_1024_to_335` and 3 more); `sleeper_latencies`
 //! (`a_long_run_protects_nobody`, `a_woken_task_waits_for_the_end_of_the_protection`);
 //! `crowded_waits` (`a_crowded_cpu_is_served_as_by_the_kernels_queue`).
 
@@ -33,6 +37,7 @@ fn live(settings: &[(&str, &str)]) -> Policy {
     policy("linux-4.17", &[&fixed, settings].concat())
 }
 
+/// Runs the tasks on one CPU under the live scheduler's queues.
 fn on_cpu_0(tasks: Vec<TaskScript>, tick_hz: u32, duration: u64) -> (RunReport, Log) {
     let board = Board {
         tick_hz,

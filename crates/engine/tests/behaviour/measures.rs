@@ -3,7 +3,7 @@
 //! docs/guide/rt-app.md, "Logs".
 //!
 //! What must stay: samples are exact to the nanosecond: what a series leaves out is said in its
-//! script.
+//! script. Free: work and times of a script, if the samples are worked out anew.
 //! Tests by part (in crates/engine/src): crates/workload/src/script/measure.rs: `samples_are_exact`
 //! (series and statistics of a run); crates/workload/src/script/event.rs:
 //! `one_signal_has_one_stamp` (`Since`), `a_timer_with_overruns_leaves_out_what_it_missed`
@@ -15,7 +15,8 @@
 //! `frames_of_recordings_count_from_the_wake_up` (frames); lib.rs:
 //! `a_rest_is_no_missed_period` (`run_watched`).
 //! Helpers, and who fails with them: `sample`, `series`, `values` (`samples_are_exact`,
-//! `one_signal_has_one_stamp`, `a_timer_with_overruns_leaves_out_what_it_missed`).
+//! `one_signal_has_one_stamp`, `a_timer_with_overruns_leaves_out_what_it_missed`). `happened` is of
+//! the observer of frames (`frames_begin_when_due_and_end_with_the_last_task`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -30,10 +31,12 @@ const POST: Event = Event::Post {
     sync: false,
 };
 
+/// The step that takes a sample.
 fn sample(series: u32, since: Since) -> Event {
     Event::Sample { series, since }
 }
 
+/// A series with what it leaves out.
 fn series(warm_up_ns: u64, less_ns: u64, floor_ns: u64) -> Series {
     Series {
         name: "s".into(),
@@ -45,6 +48,7 @@ fn series(warm_up_ns: u64, less_ns: u64, floor_ns: u64) -> Series {
     }
 }
 
+/// The samples of a series, in their order.
 fn values(log: &Log, of: u32) -> Vec<u64> {
     log.samples(of).into_iter().map(|(_, (_, v))| v).collect()
 }

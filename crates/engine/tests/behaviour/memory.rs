@@ -4,17 +4,21 @@
 //! its caches: waits then take what the script says.
 //!
 //! What must stay: distances and sizes are of the machine made here; the run without caches is the
-//! base of each difference.
+//! base of each difference. Free: sizes and times of the machine, if the differences are worked out
+//! anew.
 //! Tests by part (in crates/engine/src): nearness.rs: `sets_compete_for_their_cache` (`Cache`);
 //! mechanics/memory.rs: `sets_compete_for_their_cache` (room), `a_set_follows_its_task` (a move);
 //! mechanics/memory.rs: `a_shared_set_comes_from_its_users`.
-//! Helpers, and who fails with them: `machine`, `stall`, `with_set`, `longer` (all tests); `waiter`
-//! (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users`).
+//! Helpers, and who fails with them: `machine` (`sets_compete_for_their_cache`,
+//! `a_shared_set_comes_from_its_users` and 1 more); `stall`, `with_set` (`a_set_follows_its_task`
+//! and 2 more); `longer` (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users` and 1
+//! more); `waiter` (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users`).
 
 use crate::common::*;
 use wakeplace_platform::{Cache, Platform, Transfer};
 use wakeplace_workload::{Event, Loops, Phase, SharedSet, TaskScript, WorkingSet, Workload};
 
+/// The machine of two caches, stated or not.
 fn machine(caches: bool) -> Platform {
     let board = Board {
         clusters: vec![(2, 1024), (2, 1024)],
@@ -39,12 +43,14 @@ fn machine(caches: bool) -> Platform {
     platform
 }
 
+/// The step that waits for memory.
 fn stall(cpu_us: u64) -> Event {
     Event::Stall {
         cpu_ns: cpu_us * US,
     }
 }
 
+/// A task that goes through these phases with a working set.
 fn with_set(set: WorkingSet, phases: Vec<Phase>) -> TaskScript {
     let mut task = script(Loops::Times(1), phases);
     task.attributes.working_set = Some(set);

@@ -3,7 +3,7 @@
 //! way out of WFI. The semantics are those of `workloads`; all numbers are worked out by hand.
 //!
 //! What must stay: numbers are worked out by hand from the model's definition; the models are
-//! crates/workload/src/models.
+//! crates/workload/src/models. Free: arguments of a model, if its figure is worked out anew.
 //! Tests by part (in crates/engine/src): crates/workload/src/models/messaging.rs:
 //! `messaging_on_more_cpus_is_the_same_work` (a run); crates/workload/src/models/sysbench.rs:
 //! `sysbench_cpu_counts_every_event_that_began_in_time` (a run);
@@ -17,9 +17,16 @@
 //! run); crates/workload/src/models/tbench.rs: `tbench_on_one_cpu_is_the_work_of_both` (a run);
 //! crates/workload/src/models/schbench.rs: `current_schbench_requests_are_a_sleep_and_work` (a
 //! run); the models of crates/workload/src/models: each test by the model's name.
-//! Helpers, and who fails with them: `pinned`, `of`, `counted` (6 tests); `model` (all tests);
-//! `alone` (most tests); `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`). Rules:
-//! docs/rules/workloads.md.
+//! Helpers, and who fails with them: `pinned`
+//! (`sysbench_cpu_counts_every_event_that_began_in_time`,
+//! `sysbench_threads_wait_only_for_shared_mutexes` and 4 more); `of`
+//! (`sysbench_cpu_counts_every_event_that_began_in_time`, `sysbench_threads_alone_is_its_turns` and
+//! 4 more); `counted` (`sysbench_cpu_counts_every_event_that_began_in_time`,
+//! `sysbench_requests_end_the_threads` and 6 more); `model`
+//! (`messaging_on_one_cpu_is_its_messages`, `messaging_on_more_cpus_is_the_same_work` and 10 more);
+//! `alone` (`messaging_on_one_cpu_is_its_messages`, `messaging_on_more_cpus_is_the_same_work` and 9
+//! more); `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`). Rules: docs/rules/workloads.md.
+//! `happened`, `sample` and `count` are of the observer of samples.
 
 use crate::common::*;
 use wakeplace_engine::{Ended, Happening, Observer, Options, RunReport, run};
@@ -28,6 +35,7 @@ use wakeplace_workload::{Event, LoadOptions, MachineFacts, Spec, Workload};
 /// Time zero.
 const ZERO: u64 = US;
 
+/// A model's workload, by its argument.
 fn model(argument: &str, nr_cpus: u32) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
     spec.expand(1, MachineFacts::alike(nr_cpus))
@@ -68,12 +76,14 @@ impl Observer for Samples {
 }
 
 impl Samples {
+    /// Notes a sample of a series.
     fn sample(&mut self, series: u32, value_ns: u64) {
         self.0.push((series, value_ns));
     }
 }
 
 impl Samples {
+    /// Runs the workload and takes its samples.
     fn of(load: &Workload, cpus: u32, options: &Options) -> Self {
         let mut samples = Self::default();
         let platform = Board::symmetric(cpus).platform();
@@ -81,11 +91,13 @@ impl Samples {
         samples
     }
 
+    /// How many samples a series has.
     fn count(&self, series: u32) -> u64 {
         self.0.iter().filter(|(s, _)| *s == series).count() as u64
     }
 }
 
+/// What all tasks have counted.
 fn counted(report: &RunReport) -> u64 {
     report.tasks.iter().map(|task| task.counted).sum()
 }

@@ -3,7 +3,7 @@
 //! docs/rules/balancing.md#nohz; docs/guide/model.md, "Threads of a core").
 //!
 //! What must stay: 1178 of 1024 for a core of two threads is the platforms' word; who is where at
-//! the end follows from the pages.
+//! the end follows from the pages. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): machine.rs: `threads_share_a_core` (`Smt`),
 //! `nodes_of_an_epyc` (`core_facts`); mechanics/cpu.rs: `a_thread_speeds_up_when_its_sibling_stops`
 //! (`executes`); mechanics/work.rs: `a_thread_speeds_up_when_its_sibling_stops` (`share_core`,
@@ -36,6 +36,7 @@ fn job(cpu: u32, ms: u64) -> TaskScript {
     script
 }
 
+/// Runs the tasks and checks the run time of each, us.
 fn ran(platform: &Platform, tasks: Vec<TaskScript>, expected_us: &[u64]) {
     let load = workload(tasks, vec![]);
     let (report, _) = simulate(platform, &performance(), &load, &all_off(S));
@@ -110,6 +111,7 @@ fn a_move_to_another_node_costs_more() {
     assert!(difference.abs_diff(27 * US) <= 2 * US, "{difference} ns");
 }
 
+/// Runs so many tasks that never sleep, under `linux-7.3`.
 fn hogs(platform: &Platform, count: usize, duration: u64) -> (RunReport, Log) {
     let policy = policy("linux-7.3", &[("governor", "performance")]);
     let load = workload(vec![hog(None); count], vec![]);

@@ -2,14 +2,15 @@
 //! rule.
 //!
 //! What must stay: sample times are whole ticks; thresholds are the page's. The rule itself is
-//! crates/policy-sys/tests/all/ondemand.rs.
+//! crates/policy-sys/tests/all/ondemand.rs. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/ondemand.rs:
 //! `who_samples_depends_on_the_policies` (which CPU), `an_idle_cpu_does_not_wake_for_it` (idle),
 //! `at_the_top_samples_are_rarer` (when); mechanics/cpu.rs: `light_load_goes_down_step_by_step`
 //! (`idle_ns`); kernel/model/ondemand.rs: `a_hog_reaches_the_top_at_the_first_sample`,
 //! `samples_come_at_the_eras_rate`.
-//! Helpers, and who fails with them: `u8500_clock`, `ondemand` (all tests); `pinned`
-//! (`at_the_top_samples_are_rarer`).
+//! Helpers, and who fails with them: `u8500_clock`, `ondemand`
+//! (`a_hog_reaches_the_top_at_the_first_sample`, `samples_come_at_the_eras_rate` and 4 more);
+//! `pinned` (`at_the_top_samples_are_rarer`).
 
 use crate::common::*;
 use wakeplace_engine::Options;
@@ -24,10 +25,12 @@ fn u8500_clock(cpus: u32, transition_us: u32) -> Board {
     }
 }
 
+/// `linux-4.17` with the governor ondemand and these settings.
 fn ondemand(more: &[(&str, &str)]) -> wakeplace_policy_sys::Policy {
     policy("linux-4.17", &[&[("governor", "ondemand")], more].concat())
 }
 
+/// A task that repeats these steps on one CPU.
 fn pinned(cpu: u32, events: &[Event]) -> TaskScript {
     TaskScript {
         cpus: Some(vec![cpu]),

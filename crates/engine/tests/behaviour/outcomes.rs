@@ -2,7 +2,7 @@
 //! Rule: docs/rules/README.md#engine-time.
 //!
 //! What must stay: a run ends in one of the named ways, and an outcome names the task that is to
-//! blame.
+//! blame. Free: work and times of the scripts, if the ends follow.
 //! Tests by part (in crates/engine/src): mechanics/report.rs: `it_ends_with_the_last_task`
 //! (`has_ended`, `why_ended`); mechanics/run.rs: `it_ends_with_the_last_task` (`gone`); outcome.rs:
 //! `zero_time_loops_name_the_task` (`Ended`); mechanics/script/progress.rs:

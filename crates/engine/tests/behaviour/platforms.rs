@@ -2,7 +2,8 @@
 //! docs/rules/domains.md#numa-nodes).
 //!
 //! What must stay: `expected` derives the domains from the platform file by the pages' rules and
-//! calls nothing of the core; a new built-in machine is tested by itself.
+//! calls nothing of the core; a new built-in machine is tested by itself. Free: how `expected`
+//! derives the domains.
 //! Tests by part (in crates/engine/src): machine.rs: `domains_of_every_machine` (`core_facts`,
 //! `numa_levels`), `machines_that_differ` (`core_facts`); domains.rs:
 //! `machines_with_overlapping_nodes_run` (overlapping groups).
@@ -84,6 +85,7 @@ fn expected(platform: &Platform, cpu: u32) -> Vec<Domain> {
     domains
 }
 
+/// The domains of a CPU as the core has built them.
 fn built(platform: &Platform, core: &Core, cpu: u32) -> Vec<Domain> {
     let ctx = core.state();
     let c = core.cpu(cpu);

@@ -2,17 +2,25 @@
 //! (acceptance), P12 to P18.
 //!
 //! What must stay: numbers of cores and sockets are those of the acceptance list; the rule itself
-//! is crates/policy-sys/tests/all/power_policy.rs.
+//! is crates/policy-sys/tests/all/power_policy.rs. Free: lengths of runs, names of tasks, and how
+//! helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/interface.rs:
 //! `a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`); kernel/model/mod.rs:
 //! `a_change_in_mid_run_moves_tasks_in_time` (`policies`); policy_change.rs:
 //! `a_thousand_random_changes_lose_no_task` (many changes), `what_is_built_cannot_change`
-//! (`check`); policy/src/packing in a run: all others.
-//! Helpers, and who fails with them: `power`, `checked`, `hogs`, `used` (most tests); `packages` (5
-//! tests); `loops` (`loops_that_begin_apart_are_packed`, `hogs_on_two_sockets`,
-//! `a_change_in_mid_run_moves_tasks_in_time`); `rhythm` (`performance_changes_nothing`,
-//! `light_tasks_leave_nodes_alone`, `lazy_balancing_moves_less`); `cores`
-//! (`hogs_on_one_socket_of_four_cores`, `loops_that_begin_apart_are_packed`,
+//! (`check`); policy/src/packing in a run: `performance_changes_nothing`,
+//! `hogs_on_one_socket_of_four_cores`, `loops_that_begin_apart_are_packed`, `hogs_on_two_sockets`,
+//! `light_tasks_leave_nodes_alone`, `a_burst_of_forks_stays_at_home`, `overload_is_performance`,
+//! `lazy_balancing_moves_less`, `later_eras_pack_as_well`, `packing_does_not_pay_for_messaging`.
+//! Helpers, and who fails with them: `power` (`performance_changes_nothing`,
+//! `hogs_on_one_socket_of_four_cores` and 11 more); `checked` (`performance_changes_nothing`,
+//! `hogs_on_one_socket_of_four_cores` and 5 more); `hogs` (`performance_changes_nothing`,
+//! `hogs_on_one_socket_of_four_cores` and 6 more); `used` (`hogs_on_one_socket_of_four_cores`,
+//! `loops_that_begin_apart_are_packed` and 6 more); `packages` (`hogs_on_two_sockets`,
+//! `light_tasks_leave_nodes_alone` and 3 more); `loops` (`loops_that_begin_apart_are_packed`,
+//! `hogs_on_two_sockets`, `a_change_in_mid_run_moves_tasks_in_time`); `rhythm`
+//! (`performance_changes_nothing`, `light_tasks_leave_nodes_alone`, `lazy_balancing_moves_less`);
+//! `cores` (`hogs_on_one_socket_of_four_cores`, `loops_that_begin_apart_are_packed`,
 //! `a_change_in_mid_run_moves_tasks_in_time`); `count` (`a_burst_of_forks_stays_at_home`); `change`
 //! (`a_change_in_mid_run_moves_tasks_in_time`, `a_thousand_random_changes_lose_no_task`).
 
@@ -26,10 +34,12 @@ use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, TaskScri
 
 const NAMES: [&str; 3] = ["performance", "balance", "powersaving"];
 
+/// `linux-3.8` with this power policy.
 fn power(name: &str) -> Policy {
     policy(&format!("linux-3.8+power-policy={name}"), &[])
 }
 
+/// Runs the tasks and lets the checker look.
 fn checked(
     platform: &Platform,
     policy: &Policy,
@@ -42,6 +52,7 @@ fn checked(
     (report, log)
 }
 
+/// So many tasks that never sleep.
 fn hogs(n: usize) -> Vec<TaskScript> {
     (0..n).map(|_| hog(None)).collect()
 }
@@ -68,16 +79,19 @@ fn used(log: &Log, n: usize, from: u64, to: u64) -> BTreeSet<u32> {
     all.map(|s| s.cpu).collect()
 }
 
+/// The number of cores that these CPUs are of.
 fn cores(platform: &Platform, cpus: &BTreeSet<u32>) -> usize {
     let core = |cpu: &u32| platform.cpus[*cpu as usize].core;
     cpus.iter().map(core).collect::<BTreeSet<_>>().len()
 }
 
+/// The number of sockets that these CPUs are of.
 fn packages(platform: &Platform, cpus: &BTreeSet<u32>) -> usize {
     let package = |cpu: &u32| platform.cpus[*cpu as usize].package;
     cpus.iter().map(package).collect::<BTreeSet<_>>().len()
 }
 
+/// How many placements had this reason.
 fn count(report: &RunReport, reason: Reason) -> u64 {
     let found = report.reasons.iter().find(|(r, _)| *r == reason);
     found.map_or(0, |(_, n)| *n)
@@ -103,7 +117,7 @@ fn performance_changes_nothing() {
 }
 
 /// Goal: n tasks that always run use the fewest cores and sockets that the policy allows: 4 cores
-/// of 2 threads (7, 2): powersaving n/2 cores, balance and performance n.
+/// of 2 threads (acceptance 2): powersaving n/2 cores, balance and performance n.
 #[test]
 fn hogs_on_one_socket_of_four_cores() {
     let platform = builtin("snb-laptop");
@@ -111,7 +125,7 @@ fn hogs_on_one_socket_of_four_cores() {
         for (name, cores_used) in NAMES.iter().zip(expected) {
             let (_, log) = checked(&platform, &power(name), hogs(n), &all_on(3 * S));
             let cpus = used(&log, n, 2 * S, 3 * S);
-            // The author reports that four under balance go back and forth (7, 2).
+            // The author reports that four under balance go back and forth (acceptance 2).
             if *name == "balance" && n == 4 {
                 assert!(cores(&platform, &cpus) >= 3, "{cpus:?}");
             } else {
@@ -121,9 +135,10 @@ fn hogs_on_one_socket_of_four_cores() {
     }
 }
 
-/// Goal: the same where a shell forks the loops and runs meanwhile, so that they begin apart (7,
-/// 2): somebody kicks an idle CPU, which packs. Without that kick nobody looks: two lone tasks on
-/// two cores of 3.8 are no reason for one (docs/rules/linux-3-8.md#nohz-3-8), and they stay.
+/// Goal: the same where a shell forks the loops and runs meanwhile, so that they begin apart
+/// (acceptance 2): somebody kicks an idle CPU, which packs. Without that kick nobody looks: two
+/// lone tasks on two cores of 3.8 are no reason for one (docs/rules/linux-3-8.md#nohz-3-8), and
+/// they stay.
 #[test]
 fn loops_that_begin_apart_are_packed() {
     let platform = builtin("snb-laptop");
@@ -137,7 +152,7 @@ fn loops_that_begin_apart_are_packed() {
 }
 
 /// Goal: of two sockets with 8 cores of 2 threads powersaving fills one with up to 16 tasks,
-/// balance with up to 9, its compute power (1, 7, 3); more spread by performance balancing.
+/// balance with up to 9, its compute power (acceptance 3); more spread by performance balancing.
 #[test]
 fn hogs_on_two_sockets() {
     let platform = builtin("snb-ep-2s");
@@ -156,8 +171,8 @@ fn hogs_on_two_sockets() {
 }
 
 /// Goal: light tasks on four nodes of 10 cores: up to 40 of them powersaving and balance use fewer
-/// nodes than performance (7, 4), and what fits one socket leaves the others without any task once
-/// settled (7, 9).
+/// nodes than performance (acceptance 4), and what fits one socket leaves the others without any
+/// task once settled (acceptance 9).
 #[test]
 fn light_tasks_leave_nodes_alone() {
     let platform = builtin("wsm-ex-4s");
@@ -174,8 +189,8 @@ fn light_tasks_leave_nodes_alone() {
     }
 }
 
-/// Goal: a burst of forks from one CPU stays within its socket under powersaving if it fits (7, 5):
-/// 12 tasks, 16 CPUs.
+/// Goal: a burst of forks from one CPU stays within its socket under powersaving if it fits
+/// (acceptance 5): 12 tasks, 16 CPUs.
 #[test]
 fn a_burst_of_forks_stays_at_home() {
     let platform = builtin("snb-ep-2s");
@@ -194,8 +209,8 @@ fn a_burst_of_forks_stays_at_home() {
     );
 }
 
-/// Goal: more tasks than room: within a balance interval as performance (7, 8): 40 tasks on 32
-/// CPUs under powersaving get as much done as under performance.
+/// Goal: more tasks than room: within a balance interval as performance (acceptance 8): 40 tasks
+/// on 32 CPUs under powersaving get as much done as under performance.
 #[test]
 fn overload_is_performance() {
     let platform = builtin("snb-ep-2s");
@@ -236,6 +251,7 @@ fn lazy_balancing_moves_less() {
     assert!(all.iter().any(|(lazy, eager)| lazy < eager), "{all:?}");
 }
 
+/// A change of the power policy at a time.
 fn change(at_ns: u64, value: &str) -> PolicyChange {
     PolicyChange {
         at_ns,
@@ -334,8 +350,8 @@ fn later_eras_pack_as_well() {
     }
 }
 
-/// Goal: hackbench-like messaging loses by packing (7, 10): fewer messages in the same time. With
-/// 40 groups; few ones end before the clock of a spread load has risen.
+/// Goal: hackbench-like messaging loses by packing (acceptance 10): fewer messages in the same
+/// time. With 40 groups; few ones end before the clock of a spread load has risen.
 #[test]
 fn packing_does_not_pay_for_messaging() {
     let platform = builtin("snb-ep-4s");

@@ -1,7 +1,7 @@
 //! Lazy preemption on the simulated machine (docs/rules/queues.md#lazy-preemption). Costs are off.
 //!
 //! What must stay: times are of the tick (HZ 250) and the system call; the rule itself is
-//! crates/policy-sys/tests/all/preempt_lazy.rs.
+//! crates/policy-sys/tests/all/preempt_lazy.rs. Free: how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/tick.rs:
 //! `another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`).
 //! Helpers, and who fails with them: `post`, `on`, `woken_runs_at`
@@ -14,11 +14,13 @@ use wakeplace_workload::{
 
 const SLEEPER: u32 = 1;
 
+/// The step that gives a unit to a channel, without a hint.
 fn post(channel: u32) -> Event {
     let sync = false;
     Event::Post { channel, sync }
 }
 
+/// A task that goes once through these steps on one CPU.
 fn on(cpu: u32, events: &[Event]) -> TaskScript {
     TaskScript {
         cpus: Some(vec![cpu]),

@@ -2,10 +2,11 @@
 //! Rule: docs/guide/workloads.md, "A script of programs".
 //!
 //! What must stay: an end is told to all that wait for it; a thread's times count from its own
-//! start.
+//! start. Free: work of the programs, if the times are worked out anew.
 //! Tests by part (in crates/engine/src): mechanics/script/start.rs (`fork_thread`, `tell_parent`):
-//! both tests.
-//! Helpers, and who fails with them: `child`, `two_of`, `between_ends_us`, `no_costs` (all tests).
+//! `an_end_is_told_and_time_counts_from_the_own_start`, `a_delay_counts_from_the_own_start`.
+//! Helpers, and who fails with them: `child`, `two_of`, `between_ends_us`, `no_costs`
+//! (`an_end_is_told_and_time_counts_from_the_own_start`, `a_delay_counts_from_the_own_start`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -15,6 +16,7 @@ use wakeplace_workload::{Channel, Event, Loops, Shared, TaskScript, Zero};
 
 const ENDS: u32 = 0;
 
+/// A task that is made by a fork and whose end others wait for.
 fn child(loops: Loops, events: &[Event]) -> TaskScript {
     TaskScript {
         forks: Some(2),
@@ -42,6 +44,7 @@ fn between_ends_us(log: &Log) -> u64 {
     (second - first) / (100 * US) * 100
 }
 
+/// Options without costs, of one second.
 fn no_costs() -> Options {
     Options {
         kernel_costs: false,

@@ -8,6 +8,7 @@
 //!
 //! What must stay: each seed is a run of its own, drawn from the seed alone; what `check` refuses
 //! is drawn again, nothing else is. Add a new feature to what is drawn; leave no failing run out.
+//! Free: the number of runs, and what more is drawn.
 //! Tests by part (in crates/engine/src): the whole engine and core:
 //! `random_runs_on_all_machines_obey_the_rules`. `drawn` makes a run of `random_policy`,
 //! `random_load` and `happenings`, `said` shows it; a fault of theirs is one of the only test.
@@ -64,6 +65,7 @@ fn random_setting(random: &mut Random) -> (&'static str, String) {
     (view.key, view.value)
 }
 
+/// A random policy with some parameters changed.
 fn random_policy(random: &mut Random) -> Policy {
     let mut policy = Policy::parse(&random_name(random)).expect("a policy");
     let queue = one_of(random, &["cfs", "eevdf", "dsq"]);
@@ -157,6 +159,7 @@ fn drawn(seed: u64) -> (Platform, Policy, Workload, Options) {
     );
 }
 
+/// A number from the environment, or the default.
 fn number(name: &str, default: u64) -> u64 {
     let given = std::env::var(name).ok();
     given.map_or(default, |text| text.parse().expect(name))

@@ -2,10 +2,11 @@
 //! Rule: docs/internals/checks.md, "Same runs".
 //!
 //! What must stay: the hash depends on what happens and on nothing else; its parts are tested in
-//! crates/engine/src/behaviour/tests.rs.
+//! crates/engine/src/behaviour/tests.rs. Free: the runs that are compared.
 //! Tests by part (in crates/engine/src): mechanics/clock.rs: `events_that_do_nothing_are_not_in_it`
 //! (`event_code`); observe.rs: `what_happens_otherwise_is_in_it` (that what happens is told).
-//! Helpers, and who fails with them: `hashed`, `with` (all tests).
+//! Helpers, and who fails with them: `hashed`, `with` (`events_that_do_nothing_are_not_in_it`,
+//! `what_happens_otherwise_is_in_it`).
 
 use crate::common::*;
 use wakeplace_engine::{BehaviourHash, Options, RunReport, run};
@@ -23,6 +24,7 @@ fn hashed(platform: &Platform, policy: &Policy, load: &str, options: &Options) -
     (report, hash.value())
 }
 
+/// The options with some settings changed.
 fn with(options: &Options, settings: &[(&str, &str)]) -> Options {
     let mut options = options.clone();
     for (key, value) in settings {

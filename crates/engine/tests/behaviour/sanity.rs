@@ -2,7 +2,7 @@
 //! Rule: docs/guide/model.md, "Costs".
 //!
 //! What must stay: the sum is exact: a new cost is added to it by name. `longest_waste` is
-//! common/waste.rs.
+//! common/waste.rs. Free: work of the tasks, if the sum is worked out anew.
 //! Tests by part: `busy_tasks_on_as_many_cpus_lose_the_modelled_costs_only` (the sum of all costs);
 //! `work_is_conserved_within_a_cache` (balancing within a cache (policy/src/balance)).
 

@@ -1,7 +1,8 @@
 //! Many tasks, many CPUs.
 //! Page: docs/internals/performance.md.
 //!
-//! What must stay: numbers of tasks and CPUs; run and wait times add up to lives exactly.
+//! What must stay: numbers of tasks and CPUs; run and wait times add up to lives exactly. Free:
+//! what tasks do between their sleeps.
 //! Tests by part (in crates/engine/src): mechanics/thread.rs: `ten_thousand_tasks_on_eight_cpus`
 //! (`wait_ns`); kernel/model/mod.rs: `six_hundred_tasks_on_512_cpus` (`settled`); the whole engine:
 //! `ten_thousand_sleepers_on_hikey960`.

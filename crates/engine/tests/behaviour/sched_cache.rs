@@ -2,11 +2,12 @@
 //! (docs/rules/cache-aware.md).
 //!
 //! What must stay: where threads come together follows from the page; the rule itself is
-//! crates/policy-sys/tests/all/sched_cache.rs.
+//! crates/policy-sys/tests/all/sched_cache.rs. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/processes.rs:
 //! `threads_of_a_process_come_together` (who is of one),
 //! `a_process_too_large_for_a_cache_is_spread` (footprint).
-//! Helpers, and who fails with them: `released`, `clusters` (all tests).
+//! Helpers, and who fails with them: `released`, `clusters` (`threads_of_a_process_come_together`,
+//! `a_process_too_large_for_a_cache_is_spread`).
 
 use crate::common::*;
 use wakeplace_workload::{Event, Loops, TaskScript};

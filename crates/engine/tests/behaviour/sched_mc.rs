@@ -2,12 +2,19 @@
 //! docs/rules/sched-mc.md#mc-acceptance on a dual and a quad Cortex-A9.
 //!
 //! What must stay: the acceptance list's numbers; clocks are held by limits. The rule itself is
-//! crates/policy-sys/tests/all/sched_mc.rs and sched_mc_later.rs.
+//! crates/policy-sys/tests/all/sched_mc.rs and sched_mc_later.rs. Free: lengths of runs, names of
+//! tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): machine.rs: `a_slow_core_holds_four` (`sched_mc`);
 //! kernel/model/tick.rs (`kick_nohz`): `no_useless_kicks`; hardware.rs: `interrupts_follow`
 //! (`movable`); kernel/model/interface.rs: `interrupts_follow` (`irq_cpu`); policy/src/packing in a
-//! run: all others.
-//! Helpers, and who fails with them: `at`, `sim`, `hogs` (most tests); `homes` (6 tests); `shares`
+//! run: `level_0_is_plain_3_1`, `a_fast_core_holds_one`, `a_change_of_speed`,
+//! `short_threads_are_together`, `a_quad_consolidates`, `a_lone_task_goes_to_cpu0`,
+//! `moves_cost_what_the_hardware_says`, `later_kernels_hold_four_on_a_slow_core`,
+//! `later_kernels_keep_short_threads_together`, `a_change_of_speed_on_the_newest`.
+//! Helpers, and who fails with them: `at` (`a_slow_core_holds_four`, `a_fast_core_holds_one` and 8
+//! more); `sim` (`a_slow_core_holds_four`, `a_fast_core_holds_one` and 7 more); `hogs`
+//! (`level_0_is_plain_3_1`, `a_slow_core_holds_four` and 6 more); `homes`
+//! (`a_slow_core_holds_four`, `a_fast_core_holds_one` and 4 more); `shares`
 //! (`a_fast_core_holds_one`, `a_change_of_speed`, `a_quad_consolidates`,
 //! `a_change_of_speed_on_the_newest`); `cyclic` (`short_threads_are_together`,
 //! `later_kernels_keep_short_threads_together`); `later` (`later_kernels_hold_four_on_a_slow_core`,
@@ -87,6 +94,7 @@ fn homes(log: &Log, tasks: u32, from: u64, to: u64, cpus: u32) -> Vec<usize> {
         .collect()
 }
 
+/// So many tasks that never sleep.
 fn hogs(number: usize) -> Vec<TaskScript> {
     (0..number).map(|_| hog(None)).collect()
 }

@@ -2,15 +2,17 @@
 //! cache of 8 CPUs, no SMT.
 //!
 //! What must stay: the scenarios are the page's, with its bounds; the rule itself is
-//! crates/policy-sys/tests/all/short_wake.rs.
+//! crates/policy-sys/tests/all/short_wake.rs. Free: how figures are read off a run, and how helpers
+//! are built.
 //! Tests by part: `eight_short_pairs_stay_together`, `two_pairs_leave_the_gate_closed`,
 //! `long_pairs_are_left_alone`, `without_a_delay_nothing_is_gained`
 //! (policy/src/placement/short_wake.c in a run).
-//! Helpers, and who fails with them: `run_pairs` (all tests); `idle_pct`, `moves_and_wake_ups`
-//! (`eight_short_pairs_stay_together`); `pairs` (`eight_short_pairs_stay_together`,
-//! `two_pairs_leave_the_gate_closed`, `long_pairs_are_left_alone`); `units`
-//! (`eight_short_pairs_stay_together`, `without_a_delay_nothing_is_gained`); `count`
-//! (`eight_short_pairs_stay_together`, `two_pairs_leave_the_gate_closed`).
+//! Helpers, and who fails with them: `run_pairs` (`without_a_delay_nothing_is_gained` and 3 more);
+//! `idle_pct`, `moves_and_wake_ups` (`eight_short_pairs_stay_together`); `pairs`
+//! (`eight_short_pairs_stay_together`, `two_pairs_leave_the_gate_closed`,
+//! `long_pairs_are_left_alone`); `units` (`eight_short_pairs_stay_together`,
+//! `without_a_delay_nothing_is_gained`); `count` (`eight_short_pairs_stay_together`,
+//! `two_pairs_leave_the_gate_closed`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -25,6 +27,7 @@ const LENGTH: u64 = 400 * MS;
 /// Looked at from here on: averages and the depth of searches have settled.
 const FROM: u64 = 100 * MS;
 
+/// Runs pairs of tasks on 8 CPUs of one cache.
 fn pairs(policy_name: &str, settings: &[(&str, &str)], load: &str) -> (RunReport, Log) {
     let options = Options {
         publish_ns: Some(1000),
@@ -39,6 +42,7 @@ fn pairs(policy_name: &str, settings: &[(&str, &str)], load: &str) -> (RunReport
     )
 }
 
+/// Runs a load on this platform under a policy with settings.
 fn run_pairs(
     platform: &Platform,
     policy_name: &str,
@@ -75,6 +79,7 @@ fn idle_pct(log: &Log) -> u64 {
     idle * 100 / ((LENGTH - FROM) * u64::from(CPUS))
 }
 
+/// How many moves and wake-ups there were after `FROM`.
 fn moves_and_wake_ups(log: &Log) -> (usize, usize) {
     let late = |at: &u64| *at >= FROM;
     let moves = log.moves(|cause| cause == MigrateCause::Wake);
@@ -83,10 +88,12 @@ fn moves_and_wake_ups(log: &Log) -> (usize, usize) {
     (moves, woken.iter().filter(|(at, ())| late(at)).count())
 }
 
+/// What the run has counted.
 fn units(report: &RunReport) -> u64 {
     report.counted.expect("it counts").units
 }
 
+/// How many placements had this reason.
 fn count(report: &RunReport, reason: Reason) -> u64 {
     let found = report.reasons.iter().find(|(r, _)| *r == reason);
     found.map_or(0, |(_, n)| *n)

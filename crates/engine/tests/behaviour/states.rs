@@ -1,6 +1,7 @@
 //! What `States` shows of a run, against what docs/rules says it must be.
 //!
-//! What must stay: looking changes nothing; what is shown is worked from the pages.
+//! What must stay: looking changes nothing; what is shown is worked from the pages. Free: lengths
+//! of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): state.rs: `power_mode_is_seen` (`domains`, `level`,
 //! `sched_mc`), `level_0_is_seen` (`FLAGS`), `a_cpu_that_left_is_seen` (`States`, `Activity`);
 //! mechanics/told.rs: `a_cpu_that_left_is_seen` (`Seen`), `looking_changes_nothing` (`look`,
@@ -47,10 +48,12 @@ fn states(
     states.taken()
 }
 
+/// So many tasks that never sleep.
 fn hogs(number: usize) -> Vec<TaskScript> {
     (0..number).map(|_| hog(None)).collect()
 }
 
+/// The groups of a domain: their CPUs and capacities.
 fn groups(domain: &DomainState) -> Vec<(Vec<u32>, u32)> {
     let groups = domain.groups.iter();
     groups.map(|g| (g.cpus.clone(), g.capacity)).collect()

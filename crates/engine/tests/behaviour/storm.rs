@@ -2,7 +2,8 @@
 //! The rules are common/checker.rs; every step of crates/workload/src/script.rs is drawn.
 //!
 //! What must stay: a seed names a run: draws keep their order, and a new step is added to `step`.
-//! `storm` and `comings_and_goings` are used by random.rs and sched_ext/storms.rs, too.
+//! `storm` and `comings_and_goings` are used by random.rs and sched_ext/storms.rs, too. Free:
+//! numbers of seeds, and how often a step is drawn.
 //! Tests by part (in crates/engine/src): kernel/model/class_change.rs:
 //! `random_steps_obey_the_rules` (`forget_throttled`); mechanics/script/mod.rs:
 //! `random_steps_obey_the_rules` (all steps together); crates/workload/src/script.rs:
@@ -10,7 +11,8 @@
 //! crates/workload/src/script/group.rs: `random_steps_with_groups_obey_the_rules` (groups in the
 //! engine).
 //! Helpers, and who fails with them: `shared`, `pick`, `step`, `change`, `storm`,
-//! `comings_and_goings`, `storms`, `said` (all tests). Page: docs/internals/checks.md.
+//! `comings_and_goings`, `storms`, `said` (`random_steps_obey_the_rules`,
+//! `random_steps_with_groups_obey_the_rules`). Page: docs/internals/checks.md.
 
 use super::invariants::{Random, boards, random_options, random_workload, with_classes};
 use crate::common::checker::check_log;
@@ -21,6 +23,7 @@ use wakeplace_workload::{
     PolicyChange, RealTime, Series, Shared, Since, TaskGroup, TimeUnit, Workload,
 };
 
+/// Random channels, mutexes, conditions and barriers.
 fn shared(random: &mut Random) -> Shared {
     let channel = |random: &mut Random| {
         let units = 1 + random.below(4);
@@ -61,6 +64,7 @@ fn shared(random: &mut Random) -> Shared {
     }
 }
 
+/// A random way to name a mutex.
 fn pick(random: &mut Random) -> Pick {
     match random.below(3) {
         0 => Pick::This,
@@ -69,6 +73,7 @@ fn pick(random: &mut Random) -> Pick {
     }
 }
 
+/// A random step of all kinds.
 fn step(random: &mut Random, tasks: u32, templates: u32) -> Event {
     let two = random.below(2) as u32;
     let channel = random.below(3) as u32;
@@ -119,6 +124,7 @@ fn step(random: &mut Random, tasks: u32, templates: u32) -> Event {
     }
 }
 
+/// A random change of attributes.
 fn change(random: &mut Random, deadline: bool, groups: u32) -> Change {
     let priority = 1 + random.below(99) as u8;
     let policy = match random.below(8) {
@@ -146,6 +152,7 @@ fn change(random: &mut Random, deadline: bool, groups: u32) -> Change {
     }
 }
 
+/// A random workload of all steps.
 pub(crate) fn storm(random: &mut Random, nr_cpus: u32, groups: u32) -> Workload {
     const TEMPLATES: u32 = 2;
     let mut load = random_workload(random, nr_cpus);
@@ -255,6 +262,7 @@ fn storms(from: u64, to: u64, groups: u32) -> [u32; 4] {
     ends
 }
 
+/// Says which run it is; shown if the test fails.
 #[allow(clippy::print_stderr, reason = "the seed of a failure")]
 fn said(seed: u64, platform: &str, policy: &str, queue: &str) {
     eprintln!("seed {seed}, {platform}, {policy}, queue={queue}");

@@ -3,7 +3,7 @@
 //! Rules: docs/guide/model.md, "Waiting for each other"; docs/decisions/023.
 //!
 //! What must stay: order of wake-ups and times are exact; a deadlock is named by what is waited
-//! for.
+//! for. Free: names of what is shared, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/script/sync/channel.rs:
 //! `the_first_giver_wakes_or_all` (`let_givers_go_on`); mechanics/script/sync/mutex.rs:
 //! `a_plain_mutex_can_be_barged_in_on` (`lock`, `lock_again`),
@@ -13,7 +13,10 @@
 //! mechanics/script/sync/channel.rs: `a_full_channel_stops_its_giver_until_it_has_drained`;
 //! mechanics/script/sync/meet.rs: `a_condition_has_no_memory_and_gives_the_mutex_back`,
 //! `a_signal_wakes_the_first_or_all`, `a_barrier_waits_for_the_last`.
-//! Helpers, and who fails with them: `checked`, `mutex` (most tests); `signal`
+//! Helpers, and who fails with them: `checked`
+//! (`a_full_channel_stops_its_giver_until_it_has_drained`, `the_first_giver_wakes_or_all` and 6
+//! more); `mutex` (`a_plain_mutex_can_be_barged_in_on`,
+//! `a_holder_is_lent_the_priority_of_its_waiter` and 4 more); `signal`
 //! (`a_condition_has_no_memory_and_gives_the_mutex_back`, `a_signal_wakes_the_first_or_all`);
 //! `wait_for_signal` (`a_condition_has_no_memory_and_gives_the_mutex_back`,
 //! `anothers_mutex_stays_with_its_holder`, `a_signal_wakes_the_first_or_all`); `limited`
@@ -46,10 +49,12 @@ const POST: Event = Event::Post {
 const WAIT: Event = Event::Wait { channel: 0 };
 const MEET: Event = Event::Barrier { barrier: 0 };
 
+/// The step that signals the condition, to one or to all.
 fn signal(all: bool) -> Event {
     Event::Signal { condition: 0, all }
 }
 
+/// The step that waits for the condition, with this mutex.
 fn wait_for_signal(mutex: Option<u32>) -> Event {
     Event::Await {
         condition: 0,
@@ -57,6 +62,7 @@ fn wait_for_signal(mutex: Option<u32>) -> Event {
     }
 }
 
+/// Runs the workload on so many CPUs and lets the checker look.
 fn checked(load: &Workload, cpus: u32) -> (RunReport, Log) {
     let platform = Board::symmetric(cpus).platform();
     let (report, log) = simulate(&platform, &performance(), load, &all_off(S));
@@ -64,6 +70,7 @@ fn checked(load: &Workload, cpus: u32) -> (RunReport, Log) {
     (report, log)
 }
 
+/// A channel that has room for so many units.
 fn limited(units: u64, resume_units: u64, resume_all: bool) -> Shared {
     let limit = Limit {
         units,
@@ -79,6 +86,7 @@ fn limited(units: u64, resume_units: u64, resume_all: bool) -> Shared {
     }
 }
 
+/// One mutex, which lends priority or does not.
 fn mutex(inherit: bool) -> Shared {
     Shared {
         mutexes: vec![Mutex {
@@ -90,6 +98,7 @@ fn mutex(inherit: bool) -> Shared {
     }
 }
 
+/// One barrier of so many parties.
 fn barrier(parties: u64) -> Shared {
     Shared {
         barriers: vec![Barrier {
@@ -100,6 +109,7 @@ fn barrier(parties: u64) -> Shared {
     }
 }
 
+/// The times at which a task was woken.
 fn wakeups(log: &Log, of: u32) -> Vec<u64> {
     let woken = log.pick(|w| matches!(*w, What::Wakeup { task, .. } if task == of).then_some(()));
     woken.into_iter().map(|(at, ())| at).collect()

@@ -2,13 +2,17 @@
 //! cool. Expected temperatures: T_air + P R (1 - exp(-t / RC)) with R 11.111 K/W and RC 10 s.
 //!
 //! What must stay: temperatures follow the formula above within what a test allows; the governor is
-//! tested look by look in crates/policy-sys/tests/all/thermal.rs.
+//! tested look by look in crates/policy-sys/tests/all/thermal.rs. Free: lengths of runs, and how
+//! helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/power.rs:
 //! `eight_busy_loops_are_too_much_for_the_a73` (`Drawn`, `power`);
 //! crates/platform/src/read/thermal.rs: `eight_busy_loops_are_too_much_for_the_a73` (`zone`);
 //! mechanics/thermal.rs: `threads_of_a_core_share_its_power` (powers); mechanics/thermal.rs:
 //! `off_by_default_and_harmless_while_cool`.
-//! Helpers, and who fails with them: `run`, `run_on` (all tests).
+//! Helpers, and who fails with them: `run` (`eight_busy_loops_are_too_much_for_the_a73`,
+//! `off_by_default_and_harmless_while_cool` and 1 more); `run_on`
+//! (`threads_of_a_core_share_its_power` and 2 more). `happened`, `thermal` and `frequency` are of
+//! the observer of temperatures and clocks.
 
 use wakeplace_engine::{Happening, Observer, Options, RunReport};
 use wakeplace_platform::{Platform, Smt, Source, Standing};
@@ -47,6 +51,7 @@ impl Observer for Heat {
 }
 
 impl Heat {
+    /// Notes a cluster's temperature and its steps of cooling.
     fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
         let at = cluster as usize;
         self.calls += 1;
@@ -63,6 +68,7 @@ impl Heat {
         }
     }
 
+    /// Notes the operating point of the big cluster.
     fn frequency(&mut self, domain: u32, opp: u16) {
         if domain == 1 {
             self.opp = opp;
@@ -71,11 +77,13 @@ impl Heat {
     }
 }
 
+/// Runs a workload on HiKey 960 with heat on or off.
 fn run(workload: &str, era: &str, on: bool, duration_ns: u64) -> (RunReport, Heat) {
     let platform = Platform::builtin("hikey960").unwrap();
     run_on(&platform, workload, era, on, duration_ns)
 }
 
+/// Runs a workload on a platform with heat on or off.
 fn run_on(
     platform: &Platform,
     workload: &str,

@@ -10,7 +10,8 @@
 //! What must stay: measured figures are the commit's and are never changed; the one calibrated cell
 //! stays the only one. A bound is a factor of 2. `rate` runs one cell, `within_a_factor_of_2`
 //! compares it; the tests are its cells. `options` are those of the studies. The model of the line
-//! is crates/engine/src/kernel/model/lines.rs: a wrong cost there moves all cells.
+//! is crates/engine/src/kernel/model/lines.rs: a wrong cost there moves all cells. Free: how a cell
+//! is run and how long.
 
 use crate::common::*;
 use wakeplace_engine::Options;
@@ -60,6 +61,7 @@ fn options(duration_ns: u64) -> Options {
     clippy::print_stdout,
     reason = "figures that people compare, with --nocapture"
 )]
+/// Runs one cell: transactions per second and client.
 fn rate(cell: &Cell, launch_ms: u64, counts_ms: u64) -> f64 {
     let Cell(clients, interval_us, published) = cell;
     let shell_us = launch_ms * 1_000 / u64::from(*clients) * 9 / 10;
@@ -92,6 +94,7 @@ fn rate(cell: &Cell, launch_ms: u64, counts_ms: u64) -> f64 {
     rate
 }
 
+/// Checks that a cell's rate is within a factor of 2 of the measured one.
 fn within_a_factor_of_2(cell: &Cell, launch_ms: u64, counts_ms: u64) {
     let factor = rate(cell, launch_ms, counts_ms) / cell.2;
     let Cell(clients, interval_us, _) = cell;

@@ -2,7 +2,8 @@
 //! (docs/rules/wake-ups.md#try-to-wake-up, docs/rules/wake-ups.md#race-window;
 //! docs/rules/short-wakes.md#race-model).
 //!
-//! What must stay: each part of a wake-up takes its time once; costs are named in the tests.
+//! What must stay: each part of a wake-up takes its time once; costs are named in the tests. Free:
+//! work and times of the tasks, if the sums are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/report.rs:
 //! `without_a_delay_no_idle_cpu_is_chosen_twice` (`double_placements`), `a_lock_is_taken_in_turn`
 //! (`lock_wait_ns`); kernel/model/wake_latency.rs: `without_a_delay_no_idle_cpu_is_chosen_twice`
@@ -26,6 +27,7 @@ use wakeplace_workload::{
     Event, LoadOptions, Loops, MachineFacts, Shared, Spec, TaskScript, Workload,
 };
 
+/// A model's workload, by its argument.
 fn ping_pong(argument: &str, nr_cpus: u32) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect("valid");
     spec.expand(1, MachineFacts::alike(nr_cpus)).expect("valid")
@@ -76,6 +78,7 @@ fn stacked_on_idle(log: &Log) -> usize {
     stacked
 }
 
+/// Runs many pairs that wake each other on 8 CPUs.
 fn busy_pairs(policy: &Policy, options: &Options) -> (RunReport, Log) {
     let platform = Board::symmetric(8).platform();
     let load = ping_pong("context-switch:pairs=8,run=5us,warmup=20ms", 8);
@@ -173,6 +176,7 @@ fn the_wake_list_spares_the_waker_the_lock() {
     }
 }
 
+/// Checks, for one kind of queue, that the wake list spares the waker the lock.
 fn wake_list_spares_the_lock(queue: &str) {
     let lock_wait = |wake_list: &str, clusters: Vec<(u32, u32)>, target_busy: bool| {
         let board = Board {

@@ -3,8 +3,8 @@
 //!
 //! What must stay: `symmetric` is the base of most tests (one cache, one operating point, WFI only,
 //! HZ 250): change a field in the test, not here. `platform` writes the text (`text`,
-//! `frequency_domain`, `idle_states`) and reads it as any file. Callers: all files of
-//! tests/behaviour; it has no test of its own.
+//! `frequency_domain`, `idle_states`) and reads it as any file. Free: how the text is written, and
+//! new fields with a default. Callers: all files of tests/behaviour; it has no test of its own.
 
 use std::fmt::Write as _;
 use wakeplace_platform::Platform;
@@ -44,11 +44,13 @@ impl Board {
         }
     }
 
+    /// The platform that the board is, through the reader of files.
     pub(crate) fn platform(&self) -> Platform {
         let text = self.text();
         Platform::from_toml(&text, "board.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
 
+    /// The board as the text of a platform file.
     fn text(&self) -> String {
         const SOURCE: &str = "source = \"test\"\nstanding = \"assumed\"\n";
         let mut text = format!(
@@ -82,6 +84,7 @@ impl Board {
         text + SOURCE
     }
 
+    /// Writes a cluster's clock.
     fn frequency_domain(&self, text: &mut String, index: usize) {
         const TAIL: &str = "source = \"test\", standing = \"assumed\" }";
         let _ = writeln!(text, "[[frequency_domain]]\ncpus = \"c{index}\"\nopps = [");
@@ -98,6 +101,7 @@ impl Board {
         );
     }
 
+    /// Writes WFI and the other idle states.
     fn idle_states(&self, text: &mut String) {
         let wfi = Idle {
             cluster: false,

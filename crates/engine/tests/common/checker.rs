@@ -2,14 +2,16 @@
 //! Rules: docs/rules/README.md#engine-time; docs/guide/model.md, "Idle" and "Above the fair tasks".
 //!
 //! What must stay: a rule is never weakened for one run; bounds (`allowance`, `longest_way`) are
-//! what the platform and the costs take. Callers: `check_log` by most files of tests/behaviour,
-//! `check_held_log` by sched_ext/storms.rs, `check_log_with` where devices interrupt; each other
-//! function takes one kind of entry (`take`) or closes a book (`finish`, `close_ledger`,
-//! `compare`). What it lets through or refuses wrongly shows in invariants.rs and storm.rs.
-//! `power`, `power_order`, `ways`, `cluster` and `spend` are of idle states; `placement`, `wakeup`,
-//! `migrate`, `start`, `stop`, `fork` and `set_state` of tasks; `note_stall`, `check_stall`,
-//! `note_displaced`, `check_displaced` and `priority` of who waits; `hotplug` and
-//! `look_for_stranded` of CPUs that leave.
+//! what the platform and the costs take. Free: how books are kept, words of panics, and new rules.
+//! Callers: `check_log` by most files of tests/behaviour, `check_held_log` by sched_ext/storms.rs,
+//! `check_log_with` where devices interrupt; each other function takes one kind of entry (`take`)
+//! or closes a book (`finish`, `close_ledger`, `compare`). What it lets through or refuses wrongly
+//! shows in invariants.rs and storm.rs. `power`, `power_order`, `ways`, `cluster` and `spend` are
+//! of idle states; `placement`, `wakeup`, `migrate`, `start`, `stop`, `fork` and `set_state` of
+//! tasks; `note_stall`, `check_stall`, `note_displaced`, `check_displaced` and `priority` of who
+//! waits; `hotplug` and `look_for_stranded` of CPUs that leave. `may_use`, `check_entries`,
+//! `frequency` and `script` are for these. The test that fails first is
+//! invariants.rs::`random_runs_obey_the_rules_1`.
 
 use super::record::{Entry, Log, What};
 use super::{MS, US};
@@ -114,6 +116,7 @@ pub(crate) fn check_log_with(
     check_entries(platform, workload, log, report, allows);
 }
 
+/// Checks all entries in their order, then the report.
 fn check_entries(
     platform: &Platform,
     workload: &Workload,
@@ -171,6 +174,7 @@ fn check_entries(
 }
 
 impl Checker<'_> {
+    /// Checks one entry, by its kind.
     fn take(&mut self, entry: &Entry) {
         assert!(entry.at >= self.now, "time went back at {entry:?}");
         if entry.at > self.now && self.online.contains(&false) {
@@ -314,12 +318,14 @@ impl Checker<'_> {
         assert_eq!(entered, shallowest, "cluster {cluster} at {}", self.now);
     }
 
+    /// Checks that an operating point is one of the domain's table, and notes it.
     fn frequency(&mut self, domain: u32, opp: u16) {
         let table = &self.platform.freq_domains[domain as usize].opps;
         assert!(usize::from(opp) < table.len(), "no such operating point");
         self.opps[domain as usize] = Some(opp);
     }
 
+    /// Checks that the task may use the CPU that was chosen.
     fn placement(&mut self, p: &Placement) {
         assert!(
             may_use(self.script(p.task as usize), p.cpu),
@@ -361,6 +367,7 @@ impl Checker<'_> {
         self.woken_up.push(0);
     }
 
+    /// The script of a thread.
     fn script(&self, task: usize) -> &TaskScript {
         &self.workload.tasks[self.scripts[task] as usize]
     }
@@ -391,6 +398,7 @@ impl Checker<'_> {
         }
     }
 
+    /// Checks that the task was where it leaves, and may go where it goes.
     fn migrate(&mut self, task: u32, from: u32, to: u32, cause: MigrateCause) {
         assert_ne!(from, to);
         assert_eq!(
@@ -421,6 +429,7 @@ impl Checker<'_> {
         self.note_stall(to);
     }
 
+    /// Checks that a CPU runs one task, which was there and ready.
     fn start(&mut self, cpu: u32, task: u32, latency: Option<u64>) {
         assert_eq!(self.running[cpu as usize], None, "two tasks on CPU {cpu}");
         assert!(self.online[cpu as usize], "CPU {cpu} left and runs {task}");
@@ -440,6 +449,7 @@ impl Checker<'_> {
         self.note_stall(cpu);
     }
 
+    /// Checks that the task ran there, and for how long.
     fn stop(&mut self, cpu: u32, task: u32, ran: u64, sleeps: bool) {
         assert_eq!(self.running[cpu as usize].take(), Some(task));
         let State::Running(since) = self.states[task as usize] else {
@@ -458,6 +468,7 @@ impl Checker<'_> {
         self.note_stall(cpu);
     }
 
+    /// Notes a task's state, and who waits on its CPU.
     fn set_state(&mut self, task: u32, state: State) {
         let counts = self.priority(task as usize).is_some();
         let waits = |state: State| u32::from(counts && matches!(state, State::Ready(_)));
@@ -495,6 +506,7 @@ impl Checker<'_> {
         self.displaced[cpu as usize] = lesser.then(|| since.unwrap_or(self.now));
     }
 
+    /// Checks that no task waited too long behind a lesser one.
     fn check_displaced(&self, cpu: usize) {
         let since = self.displaced[cpu].unwrap_or(self.now);
         assert!(
@@ -582,6 +594,7 @@ impl Checker<'_> {
         }
     }
 
+    /// Checks what is still open at the end of the run.
     fn finish(&mut self) {
         (0..self.stalled.len()).for_each(|cpu| self.check_stall(cpu));
         (0..self.displaced.len()).for_each(|cpu| self.check_displaced(cpu));
@@ -605,6 +618,7 @@ impl Checker<'_> {
         wake.unwrap_or(0) + self.platform.costs.ipi_ns + 20 * US
     }
 
+    /// Checks that the report says what the entries add up to.
     fn compare(&self, report: &RunReport) {
         assert_eq!(report.end_ns, self.now);
         assert_eq!(report.tasks.len(), self.states.len());

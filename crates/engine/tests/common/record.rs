@@ -2,11 +2,14 @@
 //! What is announced: crates/engine/src/observe.rs.
 //!
 //! What must stay: it writes down everything in the order of the run and changes nothing; questions
-//! (`stretches`, `ran`, `latencies`, `moves`, `power` and the others) only read. Callers: all files
-//! of tests/behaviour and checker.rs; the functions of the observer are called by the engine. Those
-//! that answer: `pick` for any entry, `balance_moves`, `slacks`, `samples`, `passes`, `exit`,
-//! `frequencies`, `cluster`, `overutilized`. `note` writes one entry; `happened` calls the one for
-//! each kind.
+//! (`stretches`, `ran`, `latencies`, `moves`, `power` and the others) only read. Free: how entries
+//! are kept, and new questions. Callers: all files of tests/behaviour and checker.rs; the functions
+//! of the observer are called by the engine. Those that answer: `pick` for any entry,
+//! `balance_moves`, `slacks`, `samples`, `passes`, `exit`, `frequencies`, `cluster`,
+//! `overutilized`. `note` writes one entry; `happened` calls the one for each kind (`cpu_power`,
+//! `cluster_power`, `frequency`, `placement`, `wakeup`, `run_start`, `run_stop`, `migrate`,
+//! `timer_slack`, `task_exit`, `forked`, `iteration`, `sample`, `hotplug`). An entry that is lost
+//! shows in behaviour/invariants.rs::`random_runs_obey_the_rules_1`, whose checker misses it.
 
 use wakeplace_engine::observe::{CpuPower, Iteration, MigrateCause, Placement, Stop};
 use wakeplace_engine::{Happening, Observer};
@@ -97,6 +100,7 @@ pub(crate) struct Stretch {
 }
 
 impl Log {
+    /// Writes down one entry.
     fn note(&mut self, at: u64, what: What) {
         self.0.push(Entry { at, what });
     }
@@ -286,30 +290,37 @@ impl Observer for Log {
 }
 
 impl Log {
+    /// Writes down what a CPU draws power for.
     fn cpu_power(&mut self, at: u64, cpu: u32, power: CpuPower) {
         self.note(at, What::Power { cpu, power });
     }
 
+    /// Writes down the state of a cluster.
     fn cluster_power(&mut self, at: u64, cluster: u32, state: Option<u16>) {
         self.note(at, What::Cluster { cluster, state });
     }
 
+    /// Writes down a domain's operating point.
     fn frequency(&mut self, at: u64, domain: u32, opp: u16) {
         self.note(at, What::Frequency { domain, opp });
     }
 
+    /// Writes down a placement.
     fn placement(&mut self, at: u64, placement: &Placement) {
         self.note(at, What::Placement(*placement));
     }
 
+    /// Writes down a wake-up.
     fn wakeup(&mut self, at: u64, task: u32, cpu: u32, due: u64) {
         self.note(at, What::Wakeup { task, cpu, due });
     }
 
+    /// Writes down that a task begins to run.
     fn run_start(&mut self, at: u64, cpu: u32, task: u32, latency: Option<u64>) {
         self.note(at, What::Start { cpu, task, latency });
     }
 
+    /// Writes down that a task stops to run.
     fn run_stop(&mut self, at: u64, cpu: u32, task: u32, ran: u64, stop: Stop) {
         self.note(
             at,
@@ -322,6 +333,7 @@ impl Log {
         );
     }
 
+    /// Writes down a move.
     fn migrate(&mut self, at: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
         self.note(
             at,
@@ -334,22 +346,27 @@ impl Log {
         );
     }
 
+    /// Writes down a timer's slack.
     fn timer_slack(&mut self, at: u64, task: u32, slack: i64) {
         self.note(at, What::Slack { task, slack });
     }
 
+    /// Writes down a task's end.
     fn task_exit(&mut self, at: u64, task: u32) {
         self.note(at, What::Exit { task });
     }
 
+    /// Writes down a new thread.
     fn forked(&mut self, at: u64, task: u32, script: u32) {
         self.note(at, What::Forked { task, script });
     }
 
+    /// Writes down a pass.
     fn iteration(&mut self, at: u64, task: u32, pass: &Iteration) {
         self.note(at, What::Iteration { task, pass: *pass });
     }
 
+    /// Writes down a sample.
     fn sample(&mut self, at: u64, task: u32, series: u32, value: u64) {
         self.note(
             at,
@@ -361,10 +378,12 @@ impl Log {
         );
     }
 
+    /// Writes down that a CPU leaves or comes back.
     fn hotplug(&mut self, at: u64, cpu: u32, online: bool) {
         self.note(at, What::Hotplug { cpu, online });
     }
 
+    /// Writes down the end of the run.
     fn finish(&mut self, at: u64) {
         self.note(at, What::Finish);
     }

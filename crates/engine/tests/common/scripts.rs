@@ -1,24 +1,28 @@
 //! Task scripts in few words.
 //!
 //! What must stay: `hog` always wants to run, `phase` repeats, `once` ends, and `Run` times mean
-//! the biggest CPU. Callers: all files of tests/behaviour; a fault here fails there. `run_ms`,
-//! `sleep_ms`, `script`, `workload` and `sharing` put the parts together.
+//! the biggest CPU. Free: names of tasks, and new helpers. Callers: all files of tests/behaviour; a
+//! fault here fails there. `run_ms`, `sleep_ms`, `script`, `workload` and `sharing` put the parts
+//! together.
 
 use super::MS;
 use wakeplace_workload::{
     Calibration, Change, Event, Loops, Phase, Shared, Start, TaskScript, Timer, Workload,
 };
 
+/// The step that works for so many ms.
 pub(crate) fn run_ms(ms: u64) -> Event {
     Event::Run { work_ns: ms * MS }
 }
 
+/// The step that sleeps for so many ms.
 pub(crate) fn sleep_ms(ms: u64) -> Event {
     Event::Sleep {
         duration_ns: ms * MS,
     }
 }
 
+/// A phase of these steps, so many times, on these CPUs.
 pub(crate) fn phase(loops: u64, cpus: Option<&[u32]>, events: &[Event]) -> Phase {
     Phase {
         name: "phase".into(),
@@ -30,6 +34,7 @@ pub(crate) fn phase(loops: u64, cpus: Option<&[u32]>, events: &[Event]) -> Phase
     }
 }
 
+/// A task that goes through these phases.
 pub(crate) fn script(loops: Loops, phases: Vec<Phase>) -> TaskScript {
     TaskScript::new("task", loops, phases)
 }

@@ -110,7 +110,7 @@ impl Agreement {
         (self.both > 0).then(|| self.same as f64 * 100.0 / self.both as f64)
     }
 
-    /// The same for a draw at random.
+    /// The percentage that agrees for a draw at random.
     pub(crate) fn random_pct(&self) -> Option<f64> {
         (self.both > 0).then(|| self.random * 100.0 / self.both as f64)
     }

@@ -76,7 +76,8 @@ impl Domain {
 }
 
 impl Counter {
-    /// Of a window, on a machine of so many frequency domains and CPUs, with so many tasks.
+    /// A counter of a window, on a machine of so many frequency domains and CPUs, with so many
+    /// tasks.
     pub(crate) fn new(window_ns: &Range<u64>, platform: &Platform, tasks: usize) -> Self {
         Self {
             window_ns: window_ns.clone(),
@@ -87,7 +88,7 @@ impl Counter {
         }
     }
 
-    /// A domain runs at this from now on.
+    /// Notes that a domain runs at this from now on.
     pub(crate) fn frequency(&mut self, time_ns: u64, domain: usize, khz: u32) {
         let Some(of) = self
             .domains
@@ -102,7 +103,7 @@ impl Counter {
         self.inside.freq_changes += u64::from(is_change && self.window_ns.contains(&time_ns));
     }
 
-    /// A task of the set runs on a CPU from now on.
+    /// Notes that a task of the set runs on a CPU from now on.
     pub(crate) fn runs(&mut self, time_ns: u64, cpu: u32, task: usize) {
         let Some(here) = self.on_cpu.get_mut(cpu as usize) else {
             return;
@@ -124,7 +125,7 @@ impl Counter {
         }
     }
 
-    /// The window is over.
+    /// What was counted, once the window is over.
     pub(crate) fn inside(mut self) -> Inside {
         let (end_ns, window_ns) = (self.window_ns.end, self.window_ns);
         let length_ns = (end_ns - window_ns.start) as f64;

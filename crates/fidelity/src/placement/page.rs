@@ -21,7 +21,7 @@ use wakeplace_text::{markdown as plain, markdown_cell};
 /// Runs whose shares are shown; the shifted one is there for the wake-ups only.
 const SHOWN: usize = 4;
 
-/// All tables.
+/// All tables in Markdown.
 pub(super) fn markdown(results: &[MachineResult]) -> String {
     let mut text = starts::markdown(results);
     text.push_str("\n## Agreement\n\nOf the first start.\n\n");
@@ -143,7 +143,7 @@ fn cost_table(text: &mut String, result: &MachineResult) {
     let _ = writeln!(text, "| together | {} | | | | |", energies(&sums));
 }
 
-/// In joules, with the ratio of the first two after them.
+/// Energies in joules, with the ratio of the first two after them.
 fn energies(joules: &[Option<f64>]) -> String {
     let cell = |value: &Option<f64>| value.map_or("-".to_owned(), |j| format!("{j:.3} J"));
     let mut cells: Vec<_> = joules.iter().map(cell).collect();
@@ -233,7 +233,7 @@ fn task(text: &mut String, result: &MachineResult, set: &SetResult, at: usize) {
     );
 }
 
-/// The same as one object.
+/// What the tables have, as one object of JSON.
 pub(super) fn object(results: &[MachineResult], round_us: Option<u32>) -> Value {
     let machines: Vec<Value> = results.iter().map(machine_object).collect();
     json!({
@@ -243,7 +243,7 @@ pub(super) fn object(results: &[MachineResult], round_us: Option<u32>) -> Value 
     })
 }
 
-/// The same as JSON.
+/// One machine's sets as JSON.
 fn machine_object(result: &MachineResult) -> Value {
     let sets: Vec<Value> = result
         .sets
@@ -308,7 +308,7 @@ fn set_object(result: &MachineResult, set: &SetResult) -> Value {
     })
 }
 
-/// By run; null where it is not known.
+/// Costs by run as JSON; null where it is not known.
 fn cost_object(set: &SetResult) -> Value {
     let runs = RUNS.iter().zip(&set.runs).map(|(name, run)| {
         let wait_us = |percent| run.cost.wait_us(percent);
@@ -323,7 +323,7 @@ fn cost_object(set: &SetResult) -> Value {
     Value::Object(runs.collect())
 }
 
-/// As the table, with counts.
+/// How far both agree, as the table has it, with counts.
 fn agreement_object(sums: &[Agreement]) -> Value {
     let pairs = PAIRS.iter().zip(sums).map(|((_, _, name), sum)| {
         let value = json!({

@@ -99,7 +99,7 @@ impl Comparison {
         page::markdown(self)
     }
 
-    /// One object.
+    /// The comparison as one object of JSON.
     #[must_use]
     pub fn object(&self) -> Value {
         page::object(self)
@@ -133,7 +133,7 @@ pub fn compare() -> Result<Comparison, Error> {
     })
 }
 
-/// All repeats of a set.
+/// The rows of a set, all repeats of it.
 fn set_rows(
     recorded: &Recorded,
     platform: &Platform,

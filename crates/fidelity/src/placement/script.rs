@@ -5,6 +5,8 @@
 //! `a_task_that_begins_somewhere_has_the_same_jobs` (`script`, `begun_on`),
 //! sim.rs::`a_run_says_where_each_job_began_and_ran` (`workload`).
 //!
+//! Callers: sim.rs (`workload`).
+//!
 //! Tests: below
 
 use super::sets::{Set, Step, TaskSpec};
@@ -17,8 +19,8 @@ use wakeplace_workload::{
 /// Work of a task that never sleeps: more than any run is long, ns.
 const ENDLESS_NS: u64 = 1_000_000_000_000;
 
-/// `work_more_ns`: by how much each task's jobs are longer than the set says. `all_cpus`: those of
-/// the machine.
+/// The set as a workload. `work_more_ns`: by how much each task's jobs are longer than the set
+/// says. `all_cpus`: those of the machine.
 pub(super) fn workload(
     set: &Set,
     work_more_ns: &[i64],

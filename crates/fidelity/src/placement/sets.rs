@@ -33,7 +33,7 @@ const FULL: u64 = 1024;
 const MARGIN: u64 = 1280;
 const MS: u64 = 1_000_000;
 
-/// When the tasks start after a tick, by the number of the start from 0, ns.
+/// The time from a tick to the start of the tasks, by the number of the start from 0, ns.
 pub(crate) fn start_offset_ns(start: usize) -> u64 {
     (START_OFFSET_NS + start as u64 * NEXT_START_NS) % TICK_NS
 }
@@ -69,7 +69,7 @@ impl TaskSpec {
         }
     }
 
-    /// Its release at or before a time since the start. None: it is before the first.
+    /// The release of a task at or before a time since the start. None: it is before the first.
     pub(crate) fn release(&self, since_start_ns: u64) -> Option<u64> {
         since_start_ns
             .checked_sub(self.delay_ns)?
@@ -235,7 +235,7 @@ fn one_period() -> Set {
     }
 }
 
-/// 10 % at six periods.
+/// The set of tasks of 10 % at six periods.
 fn mixed() -> Set {
     let periods = [8, 16, 16, 33, 50, 100];
     Set {

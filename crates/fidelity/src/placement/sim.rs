@@ -46,7 +46,7 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// As guests have it: no cpuidle driver, and tasks that begin where they are put.
+    /// The machine as guests have it: no cpuidle driver, and tasks that begin where they are put.
     pub(crate) fn guest(start_offset_ns: u64) -> Self {
         Self {
             start_offset_ns,
@@ -159,7 +159,7 @@ struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Nothing seen yet; the set's start is in ns of the run.
+    /// An observer that has seen nothing yet; the set's start is in ns of the run.
     fn new(platform: &Platform, set: &'a Set, start_ns: u64) -> Self {
         let count = set.tasks.len();
         let domains = platform.freq_domains.iter();
@@ -220,13 +220,13 @@ impl Recorder<'_> {
         self.woken[task as usize] = release.filter(|_| self.window().contains(&time_ns));
     }
 
-    /// By the platform's domains, kHz.
+    /// Notes a frequency by the platform's domains, kHz.
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
         let khz = self.khz[domain as usize][usize::from(opp)];
         self.counter.frequency(time_ns, domain as usize, khz);
     }
 
-    /// `latency_ns`: None, if it did not wake.
+    /// Notes that a task begins to run. `latency_ns`: None, if it did not wake.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, latency_ns: Option<u64>) {
         self.counter.runs(time_ns, cpu, task as usize);
         if let Some(release) = self.woken[task as usize].take() {

@@ -43,7 +43,7 @@ pub(super) enum Rules {
 impl Rules {
     const ALL: [Self; 2] = [Self::EnergyAware, Self::CapacityAware];
 
-    /// As guests and tables call them.
+    /// The name that guests and tables have for them.
     fn name(self) -> &'static str {
         match self {
             Self::EnergyAware => "eas",
@@ -152,7 +152,7 @@ impl Row {
         self.kernel.shares.len() > 1 && self.repeats_agree()
     }
 
-    /// The kernel's own wake-ups are on the same cluster from one start to the next.
+    /// Whether the kernel's own wake-ups are on the same cluster from one start to the next.
     pub(super) fn wakes_alike(&self) -> bool {
         let own = self.own_wakeups.pct();
         own.is_none_or(|pct| pct >= WAKEUPS_MIN_PCT)
@@ -173,7 +173,8 @@ impl Row {
         Summary::of(&differences).ci95
     }
 
-    /// As the kernel has it. A task that never sleeps has no wake-ups to compare.
+    /// Whether the simulator has a task as the kernel has it. A task that never sleeps has no
+    /// wake-ups to compare.
     pub(super) fn within(&self) -> bool {
         let wakeups = self.wakeups.pct();
         self.difference().abs() <= POINTS_MAX && wakeups.is_none_or(|pct| pct >= WAKEUPS_MIN_PCT)
@@ -233,7 +234,7 @@ impl Count {
         }
     }
 
-    /// Of two machines.
+    /// Adds the counts of two machines.
     fn add(&mut self, other: Self) {
         self.tasks += other.tasks;
         self.agree += other.agree;

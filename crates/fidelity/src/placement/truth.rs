@@ -136,7 +136,7 @@ impl Truth {
         page::markdown(&self.machines)
     }
 
-    /// One object.
+    /// The comparison as one object of JSON.
     #[must_use]
     pub fn object(&self) -> serde_json::Value {
         page::object(&self.machines)

@@ -85,7 +85,7 @@ impl Counter {
         }
     }
 
-    /// Of a thread; one without a script began the others.
+    /// The role of a thread; one without a script began the others.
     fn role(&self, task: u32) -> &str {
         self.roles
             .get(task as usize)
@@ -123,7 +123,7 @@ impl Observer for Counter {
 }
 
 impl Counter {
-    /// Forks and execs.
+    /// Counts forks and execs.
     fn placement(&mut self, placement: &Placement) {
         match placement.kind {
             PlacementKind::Fork => {
@@ -135,7 +135,7 @@ impl Counter {
         }
     }
 
-    /// The new thread has its script's role.
+    /// Gives the new thread its script's role.
     fn forked(&mut self, task: u32, script: u32) {
         let role = self.role(script).to_owned();
         let at = task as usize;
@@ -145,7 +145,7 @@ impl Counter {
         self.roles[at] = role;
     }
 
-    /// By whom: a role, or an interrupt.
+    /// Counts a wake-up by whom it was: a role, or an interrupt.
     fn woken(&mut self, waking: &Waking) {
         let waker = waking.waker.map_or(INTERRUPT, |waker| self.role(waker));
         let waker = waker.to_owned();
@@ -153,7 +153,7 @@ impl Counter {
         self.found.wake(&waker, &woken, waking.sync);
     }
 
-    /// Slept or gave way.
+    /// Counts whether a thread slept or gave way.
     fn run_stop(&mut self, task: u32, stop: Stop) {
         let role = self.role(task).to_owned();
         self.found.left(&role, stop.sleeps());

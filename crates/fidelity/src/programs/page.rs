@@ -8,6 +8,8 @@
 //! `a_missing_model_is_said` (`workload`, `object`), `ratios_have_no_zero_below` (`ratio`); `run`,
 //! `compared` and `recorded` are the tests' own.
 //!
+//! Callers: programs.rs (`markdown`, `object`).
+//!
 //! Tests: below
 
 use super::list::{Model, RT_APP_FILE};
@@ -22,7 +24,7 @@ use wakeplace_text::{markdown as plain, markdown_cell};
 /// Where there is nothing to say.
 const NOTHING: &str = "-";
 
-/// All tables.
+/// All tables in Markdown.
 pub(super) fn markdown(recorded: &Recorded, compared: &[Comparison]) -> String {
     let mut text = provenance(recorded);
     summary(&mut text, compared);
@@ -32,7 +34,7 @@ pub(super) fn markdown(recorded: &Recorded, compared: &[Comparison]) -> String {
     text
 }
 
-/// Of which machine, kernel and packages the counts are.
+/// A line that says of which machine, kernel and packages the counts are.
 fn provenance(recorded: &Recorded) -> String {
     let packages = recorded.packages.iter();
     let packages: Vec<String> = packages
@@ -264,7 +266,7 @@ fn table_row(
     );
 }
 
-/// 0 of nothing.
+/// The mean of some figures, 0 of nothing.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
@@ -278,7 +280,7 @@ fn ratio(model: f64, real: f64) -> String {
     }
 }
 
-/// Smallest to largest.
+/// Figures from the smallest to the largest, as a cell.
 fn range(values: impl Iterator<Item = u64>) -> String {
     let values: BTreeSet<u64> = values.collect();
     match (values.first(), values.last()) {
@@ -299,7 +301,7 @@ fn rate_range(rates: &[f64]) -> String {
     }
 }
 
-/// The same as one object.
+/// What the tables have, as one object of JSON.
 pub(super) fn object(recorded: &Recorded, compared: &[Comparison]) -> Value {
     let programs: Vec<Value> = compared
         .iter()

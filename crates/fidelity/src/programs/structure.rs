@@ -9,6 +9,8 @@
 //! `what_is_made_by_others_than_the_first_is_of_no_role` (`by_order`),
 //! `roles_are_names_without_numbers` (names); `wakes` and `counts` are the tests' own.
 //!
+//! Callers: model.rs (`wake`, `left`), guest.rs (`of_trace`).
+//!
 //! Tests: below
 
 use super::list::Roles;
@@ -179,7 +181,7 @@ impl Family {
         family
     }
 
-    /// With the first process alone.
+    /// The structure of a run that has the first process alone.
     fn of(main: i32) -> Self {
         let tasks = BTreeMap::new();
         let mut family = Self { main, tasks };

@@ -2,7 +2,8 @@
 //!
 //! What must stay: nothing is booted or fetched: the cache does not exist. `said`, `run_in`,
 //! `assert_refused` and `part` are used by all files of this folder; a fault of theirs fails there.
-//! `repository`, `stderr` and `assert_code` are theirs.
+//! `repository`, `stderr` and `assert_code` are theirs. Free: how the program is run, and new
+//! helpers.
 
 mod programs;
 mod published;
@@ -41,10 +42,12 @@ fn said(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// What the program said on standard error.
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Checks the exit code.
 #[track_caller]
 fn assert_code(output: &Output, code: i32) {
     assert_eq!(output.status.code(), Some(code), "{}", stderr(output));

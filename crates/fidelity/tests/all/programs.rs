@@ -1,9 +1,12 @@
 //! Real programs: what is refused before anything is booted, and what is said of recorded runs.
 //! Page: docs/results/fidelity.md; docs/rules/workloads.md#messaging.
 //!
-//! What must stay: recorded figures are never edited; the page says what the program says.
+//! What must stay: recorded figures are never edited; the page says what the program says. Free:
+//! which options are refused, and how the page is read.
 //! Tests by part (in crates/fidelity/src): programs.rs, programs/structure.rs and programs/page.rs
-//! by the program: all others.
+//! by the program: `wrong_options_are_refused`, `a_right_request_gets_as_far_as_the_cache`,
+//! `recorded_runs_have_the_structure_that_the_sources_give`,
+//! `models_have_the_programs_tasks_and_wakeups`, `the_page_says_what_the_program_says`.
 //! Helpers, and who fails with them: `object`
 //! (`recorded_runs_have_the_structure_that_the_sources_give`,
 //! `models_have_the_programs_tasks_and_wakeups`).
@@ -46,6 +49,7 @@ fn a_right_request_gets_as_far_as_the_cache() {
     assert_code(&output, 3);
 }
 
+/// What the program says of the recorded runs, as JSON.
 fn object() -> Value {
     let text = said(&[&RECORDED[..], &["--format", "json"]].concat());
     serde_json::from_str(&text).expect("JSON")

@@ -1,7 +1,8 @@
 //! Published figures beside results of studies.
 //! Page: docs/results/published.md.
 //!
-//! What must stay: a study is judged once, by runs like the published ones.
+//! What must stay: a study is judged once, by runs like the published ones. Free: how the result is
+//! made that is not judged.
 //! Tests by part (in crates/fidelity/src): main.rs (`published`):
 //! `what_was_run_in_another_way_is_not_judged`.
 

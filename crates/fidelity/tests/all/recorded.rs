@@ -2,9 +2,12 @@
 //! the capture they come from.
 //! Page: docs/results/fidelity.md; the captures: crates/fidelity/data/captured/README.md.
 //!
-//! What must stay: recorded figures are those of the capture and are never edited.
+//! What must stay: recorded figures are those of the capture and are never edited. Free: how logs
+//! and pages are read.
 //! Tests by part (in crates/fidelity/src): placement/recorded.rs, recorded/page.rs and
-//! recorded/traced.rs by the program: all others.
+//! recorded/traced.rs by the program: `the_page_says_what_the_program_says`,
+//! `it_boots_nothing_and_takes_nothing_that_is_for_a_guest`,
+//! `the_recorded_figures_are_the_captures`.
 //! Helpers, and who fails with them: `column`, `after` (`the_recorded_figures_are_the_captures`).
 
 use super::{assert_code, part, repository, run_in, said};

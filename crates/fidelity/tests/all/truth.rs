@@ -2,13 +2,14 @@
 //! (docs/results/truth.md). Without archive and cache nothing of it is tried, which is said.
 //!
 //! What must stay: bounds are the page's; the 18 recorded runs are facts. A bound is never widened
-//! for one run.
+//! for one run. Free: how the object is read.
 //! Tests by part (in crates/fidelity/src): crates/engine/src/kernel/tree/entries.rs:
 //! `recorded_runs_happen_again_in_the_same_source` (`enter`, `follow`, `switch`);
 //! crates/engine/src/kernel/tree/interface.rs: `recorded_runs_happen_again_in_the_same_source`
 //! (`fork`, `wake`, `sleep`); placement/truth.rs: `a_tree_that_is_none_is_refused`.
-//! Helpers, and who fails with them: `asked` (all tests); `numbers`, `assert_as_the_guest`,
-//! `tasks`, `quantity`, `assert_alike_inside` (`recorded_runs_happen_again_in_the_same_source`).
+//! Helpers, and who fails with them: `asked` (`recorded_runs_happen_again_in_the_same_source`,
+//! `a_tree_that_is_none_is_refused`); `numbers`, `assert_as_the_guest`, `tasks`, `quantity`,
+//! `assert_alike_inside` (`recorded_runs_happen_again_in_the_same_source`).
 
 use super::{assert_code, assert_refused, run_in, stderr};
 use serde_json::Value;
@@ -49,6 +50,7 @@ fn assert_as_the_guest(task: &Value, what: &str) {
     assert!(same.is_some_and(|pct| pct >= 98.0), "{what}: {task}");
 }
 
+/// The tasks of a set in the object.
 fn tasks(of: &Value) -> &Vec<Value> {
     of["tasks"].as_array().expect("tasks")
 }

@@ -2,17 +2,17 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: a run's message has one answer. A guard believes nothing of what a run asks that
-//! its rights do not allow.
+//! its rights do not allow. Free: how callers are kept; a new message with its right.
 //!
 //! Tests by part: wall.rs::`nothing_of_a_loader_outlives_the_run` (`serve`, `end`, `drop`),
 //! interception.rs::`results_do_not_depend_on_the_way` (`start`, `next`, `carry_out`, `arrival`,
 //! `answer`, `caller`, `caller_of`, `known`),
 //! interception.rs::`virtual_time_does_not_depend_on_the_way` (`asked_for`, `counter`,
 //! `send_counter`, `threads`, `is_thread`, `gone`),
-//! schedulers.rs::`a_loader_that_hangs_leaves_nothing_behind` (`doing`, `is_over`, `has_ended`),
+//! schedulers.rs::`a_loader_that_hangs_leaves_nothing_behind` (`is_over`, `has_ended`),
 //! schedulers.rs::`a_loader_runs_in_virtual_time` (`replace_clocks`),
 //! interception.rs::`what_goes_wrong_is_named_by_ptrace_too` (`signal`). `Rights` (`allow`) has no
-//! test that is refused; `stay` changes times only.
+//! test that is refused; `stay` changes times only; `doing` has no test.
 //!
 //! Callers: wall/keeper.rs (a process), wall/mod.rs (`on_thread`).
 //!

@@ -2,7 +2,7 @@
 //! One implementation for the CPU's queue and for those of groups.
 //!
 //! What must stay: the order of preference (next, last, leftmost; skip passed over) is the
-//! kernel's. The roles of a queue are at most one task or group each. May change: how roles are
+//! kernel's. The roles of a queue are at most one task or group each. Free: how roles are
 //! kept.
 //!
 //! Tests by part: buddies/tests.rs: `a_wakeup_preempts_beyond_the_granularity_only`

@@ -3,7 +3,7 @@
 //! Kernel: set_next_buddy(), clear_buddies(), set_preempt_buddy(), set_short_buddy(),
 //! kernel/sched/fair.c
 //!
-//! What must stay: a queue has one buddy at most; a SCHED_IDLE task is none. May change: a form,
+//! What must stay: a queue has one buddy at most; a SCHED_IDLE task is none. Free: a form,
 //! with its kernel and page.
 //!
 //! Tests by part: eevdf/tests/buddies.rs: `an_eligible_buddy_is_picked_first` (`set_next_buddy`,

@@ -5,7 +5,7 @@
 //! kernel/sched/fair.c, 7.3; check_preempt_wakeup_fair(), 6.6 to 6.18.
 //!
 //! What must stay: each form is the one of its kernel; eevdf/tests.rs tries protection and buddies,
-//! engine's `a_short_slice_preempts_at_the_first_wakeup` the whole. May change: a form, with its
+//! engine's `a_short_slice_preempts_at_the_first_wakeup` the whole. Free: a form, with its
 //! kernel and page.
 //!
 //! Tests by part: eevdf/tests.rs: `protection_is_the_shortest_slice` (`protect_slice`, `preempts`),
@@ -63,8 +63,8 @@ impl EevdfQueue {
         self.waiting[self.position(task)].1.arrival == Arrival::New
     }
 
-    /// The same. `by_policy`: what policies say of the running one and `task`, if the times do not
-    /// decide.
+    /// Says whether `task` preempts the running one, as `preempts` does. `by_policy`: what policies
+    /// say of the running one and `task`, if the times do not decide.
     pub(crate) fn preempts_as(
         &mut self,
         params: &EevdfParams,

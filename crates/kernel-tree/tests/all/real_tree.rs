@@ -5,7 +5,7 @@
 //! Page: docs/guide/kernel.md.
 //!
 //! What must stay: a warning of the kernel is a failure; where nothing can be fetched that is said
-//! (`skipped`).
+//! (`skipped`). Free: which version is fetched.
 //! Tests by part: `a_kernel_of_the_archive_boots` (crates/kernel-tree/src/kernel and all before
 //! it).
 //! Helpers, and who fails with them: `machine`, `skipped` (`a_kernel_of_the_archive_boots`). The

@@ -2,7 +2,7 @@
 //! everywhere, and how").
 //!
 //! What must stay: one figure changes and nothing else does; every built-in platform stays valid
-//! with any factor.
+//! with any factor. Free: which platforms and figures are taken.
 //! Tests by part (in crates/platform/src): assumed.rs:
 //! `an_assumed_table_is_its_figures_and_published_ones_are_none` (`assumed_costs`, `fields`,
 //! `cost`), `one_figure_changes_and_nothing_else` (`with_assumed`, `Factor::of`),
@@ -23,10 +23,12 @@ use super::Factor::{Double, Half};
 use super::{AssumedCost, Factor};
 use crate::{Platform, builtin_names};
 
+/// The built-in TC2.
 fn tc2() -> Platform {
     Platform::builtin("tc2").unwrap()
 }
 
+/// The assumed cost of this name.
 fn named(platform: &Platform, name: &str) -> AssumedCost {
     let all = platform.assumed_costs();
     let names: Vec<_> = all.iter().map(|cost| cost.name.clone()).collect();

@@ -16,7 +16,8 @@
 //! architectures.rs::`names_of_cpus_in_device_trees` (`kind`, `cpu_nodes`),
 //! hostile.rs::`damaged_device_trees` (`collect`, `node`),
 //! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`found`: clusters, capacities
-//! and clocks as the lab writes them), all (`read`, `text`).
+//! and clocks as the lab writes them), voltages.rs::`coefficients_and_voltages_make_power` and the
+//! others (`read`, `text`).
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs,
 //! crates/platform/tests/all/import/architectures.rs, crates/platform/tests/all/import/hostile.rs,

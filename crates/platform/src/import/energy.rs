@@ -107,8 +107,8 @@ fn give(clock: &mut Clock, domain: &EnergyDomain, place: &str) {
     clock.power = Some((scale, from));
 }
 
-/// What CPUs draw idle is brought to the unit of the energy model, whose power of a busy CPU has
-/// that of its cluster in it (Linux Documentation/power/energy-model.rst).
+/// Brings what CPUs draw idle to the unit of the energy model, whose power of a busy CPU has that
+/// of its cluster in it (Linux Documentation/power/energy-model.rst).
 fn idle_by_ratio(clock: &Clock, idle: &mut [FoundIdle], said: &mut Vec<String>) {
     let Some(lowest) = clock.points.iter().filter_map(|point| point.power).min() else {
         return;

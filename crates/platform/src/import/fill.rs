@@ -91,7 +91,7 @@ fn kinds(found: &mut Found) {
     }
 }
 
-/// The largest becomes 1024.
+/// Scales the capacities, so that the largest becomes 1024.
 fn capacities(found: &mut Found, said: &mut Vec<String>) {
     let most = found.cpus.iter().map(|cpu| cpu.capacity).max();
     let most = most.unwrap_or(1).max(1);
@@ -211,7 +211,7 @@ fn latency(arch: Arch) -> (u64, Origin) {
     }
 }
 
-/// A clock has CPUs of one capacity.
+/// Splits clocks so that each has CPUs of one capacity.
 fn split_by_capacity(found: &mut Found, said: &mut Vec<String>) {
     let mut split = Vec::new();
     for clock in found.clocks.drain(..) {
@@ -281,7 +281,8 @@ fn one_clock_per_core(found: &mut Found) {
     found.clocks = merged;
 }
 
-/// No more points than a file may have: the first and the last, and evenly between.
+/// Thins a clock's points to as many as a file may have: the first and the last, and evenly
+/// between.
 fn thin(clock: &mut Clock, said: &mut Vec<String>) {
     let count = clock.points.len();
     if count <= MAX_POINTS {
@@ -349,7 +350,7 @@ fn power(found: &mut Found, said: &mut Vec<String>) {
     found.idle.iter_mut().for_each(|state| state.power = None);
 }
 
-/// The powers of a clock's cluster are dropped, as they cannot be used.
+/// Drops the powers of a clock's cluster, as they cannot be used.
 fn without_clusters(clock: &mut Clock) {
     clock.cluster_from = None;
     for point in &mut clock.points {
@@ -357,7 +358,7 @@ fn without_clusters(clock: &mut Clock) {
     }
 }
 
-/// A cluster with powers of its own has one clock.
+/// Drops the powers of clusters that have several clocks: one with powers of its own has one clock.
 fn cluster_power(found: &mut Found, said: &mut Vec<String>) {
     let clusters = super::found::groups(&found.clusters());
     for clock in found.clocks.iter_mut().filter(|c| c.cluster_from.is_some()) {
@@ -428,7 +429,7 @@ fn idle(found: &mut Found, said: &mut Vec<String>) {
     deeper_only(found, said);
 }
 
-/// A state of clusters has whole ones, else it is one of CPUs.
+/// Makes a state of clusters one of CPUs, if it does not have whole clusters.
 fn whole_clusters(found: &mut Found, said: &mut Vec<String>) {
     let clusters = super::found::groups(&found.clusters());
     for state in found.idle.iter_mut().filter(|state| state.cluster) {

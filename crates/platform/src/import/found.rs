@@ -14,8 +14,8 @@
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`worse`, `groups`:
 //! standings and clusters). `stated`, `derived`, `assumed`, `arch`, `all`: every import.
 //!
-//! Callers: write.rs (`groups`, `worse`), fill.rs (`of_largest`), speeds.rs (`of_largest`), many
-//! files (`derived`, `cpu_list`).
+//! Callers: write.rs (`groups`, `worse`), fill.rs (`of_largest`), speeds.rs (`of_largest`),
+//! sysfs.rs, devicetree.rs and 4 more (`derived`), fill.rs, write.rs and 6 more (`cpu_list`).
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 
@@ -32,19 +32,19 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// The source states it.
+    /// A figure that the source states.
     pub(super) fn stated(text: impl Into<String>) -> Self {
         let (text, standing) = (text.into(), Standing::Published);
         Self { text, standing }
     }
 
-    /// It follows from what the source states.
+    /// A figure that follows from what the source states.
     pub(super) fn derived(text: impl Into<String>) -> Self {
         let (text, standing) = (text.into(), Standing::Derived);
         Self { text, standing }
     }
 
-    /// The source does not say; why this was taken.
+    /// A figure that the source does not say, with why this was taken.
     pub(super) fn assumed(text: impl Into<String>) -> Self {
         let (text, standing) = (text.into(), Standing::Assumed);
         Self { text, standing }

@@ -84,7 +84,7 @@ pub(super) fn read(
     view.found(said)
 }
 
-/// As stated, else as many as the frequency domains or capacities name.
+/// The number of CPUs: as stated, else as many as the frequency domains or capacities name.
 fn cpu_count(conf: &Yaml) -> Option<usize> {
     if let Some(count) = conf.get("cpus-count").and_then(Yaml::number) {
         return usize::try_from(count).ok();

@@ -11,7 +11,8 @@
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`energy_clock`, `idle`),
 //! `phones` (powers without a unit), round_trip.rs::`every_platform_comes_back` (`found`),
 //! architectures.rs::`other_instruction_sets_are_refused` (`arch`). `read`, `file`, `cpu`, `clocks`
-//! and `idle_state` by all of these. No test of its own: `reclaim`, an artificial energy model.
+//! and `idle_state` by `two_sockets_with_threads` and the others. No test of its own: `reclaim`, an
+//! artificial energy model.
 //!
 //! Tests: crates/platform/tests/all/import
 
@@ -242,7 +243,7 @@ impl View<'_> {
         }
     }
 
-    /// By the firmware's levels of performance, where the kernel takes its CPUs for alike.
+    /// Speeds by the firmware's levels of performance, where the kernel takes its CPUs for alike.
     fn speeds(&self) -> Option<(Vec<u64>, Origin)> {
         let levels = self.machine.capacity_from == CapacitySource::HighestPerf;
         let speeds: Vec<u64> = self

@@ -82,7 +82,7 @@ impl Voltages {
         })
     }
 
-    /// As the origin of figures.
+    /// The list as the origin of figures.
     pub(super) fn origin(&self) -> String {
         format!("list of voltages {}", self.name)
     }
@@ -92,7 +92,7 @@ impl Voltages {
         ImportError::wrong(&self.file, problem, expected)
     }
 
-    /// No line is of a CPU that is not there.
+    /// Checks that no line is of a CPU that is not there.
     pub(super) fn check_cpus(&self, count: usize) -> Result<(), ImportError> {
         match self.rows.iter().find(|row| usize::from(row.cpu) >= count) {
             None => Ok(()),
@@ -179,7 +179,7 @@ fn of_point<'a>(rows: &'a [Row], point: &Point) -> Option<&'a Row> {
     exact.or_else(|| rows.iter().find(|row| row.khz / 1000 == point.khz / 1000))
 }
 
-/// A higher frequency needs as high a voltage.
+/// Checks that a higher frequency has as high a voltage.
 fn rising(file: &str, before: Row, row: Row) -> Result<(), ImportError> {
     let at = format!("{file}:{}", row.line);
     if row.khz <= before.khz {

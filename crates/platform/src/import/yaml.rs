@@ -118,7 +118,8 @@ pub(super) fn read(text: &str) -> Result<Yaml, YamlError> {
     Ok(tree.root.unwrap_or(Yaml::Nothing))
 }
 
-/// What is found at the end of a file is said of its last line, not of one that is not there.
+/// An error with its place. What is found at the end of a file is said of its last line, not of one
+/// that is not there.
 fn wrong(text: &str, at: Marker, problem: &str) -> YamlError {
     let last = text.lines().count().max(1);
     let (line, column) = match at.line() > last {
@@ -216,7 +217,7 @@ impl Builder {
         copy(node, &mut self.copied_bytes)
     }
 
-    /// A list or map begins; too many in each other are refused.
+    /// Begins a list or map; too many in each other are refused.
     fn begin(&mut self, anchor: usize, kind: Kind) -> Result<(), String> {
         if self.open.len() >= MAX_DEPTH {
             return Err(too_deep());
@@ -230,7 +231,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The innermost list or map ends, and becomes a value of the one around it.
+    /// Ends the innermost list or map and makes it a value of the one around it.
     fn end(&mut self) -> Result<(), String> {
         let Some(open) = self.open.pop() else {
             return Ok(());
@@ -298,7 +299,7 @@ impl Builder {
     }
 }
 
-/// A copy, which counts.
+/// A copy of a value; its bytes count towards the limit of all copies.
 fn copy(node: &Node, copied_bytes: &mut usize) -> Result<Node, String> {
     *copied_bytes = copied_bytes.saturating_add(node.bytes);
     if *copied_bytes > MAX_COPIED_BYTES {

@@ -168,7 +168,7 @@ fn read_opp(row: &Spanned<RawOpp>, PowerIs { unit, measured }: PowerIs) -> Resul
     })
 }
 
-/// Beside measured powers an operating point has none of its own.
+/// Checks that, beside measured powers, an operating point has none of its own.
 fn check_measured(raw: &RawOpp) -> Result<(), Flaw> {
     let own = [
         ("cpu_uw", &raw.cpu_uw),
@@ -188,7 +188,8 @@ fn check_measured(raw: &RawOpp) -> Result<(), Flaw> {
     }
 }
 
-/// A higher point is faster, is believed to draw no less, and has the same columns.
+/// Checks the order of points: a higher one is faster, is believed to draw no less, and has the
+/// same columns.
 fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw> {
     let raw = row.get_ref();
     if opp.khz <= below.khz {
@@ -275,7 +276,7 @@ fn note_sources(
     Ok(())
 }
 
-/// Where a column's figures come from; figures without a source are refused, and so is the
+/// Notes where a column's figures come from; figures without a source are refused, and so is the
 /// opposite.
 fn note_column(
     table: &Spanned<RawDomain>,

@@ -206,7 +206,8 @@ fn power(
     Ok((cpu_power, cluster_power))
 }
 
-/// The CPU's operating points have a power of the cluster, so that its idle states need one, too.
+/// Whether the CPU's operating points have a power of the cluster, so that its idle states need
+/// one, too.
 fn cluster_power_at_opps(cpu: CpuId, domains: &[FreqDomain]) -> bool {
     let domain = domains.iter().find(|d| d.cpus.contains(&cpu));
     domain.is_some_and(|d| d.opps[0].cluster_power.is_some())

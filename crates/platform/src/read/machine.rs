@@ -8,7 +8,7 @@
 //! touch"), and words of messages that no test quotes. Tests by part: `cpus_and_clusters` (`read`,
 //! `place`, `dense`), `names` (`cluster_name`), `capacity` (`check_scale`), `speeds`
 //! (`check_speeds`), `threads_of_cores` (`first_threads`), `topology` (`read_list`: a mistake
-//! within a list has its column; `divide`), all (`list`, `all`).
+//! within a list has its column; `divide`), `cpus_and_clusters` and the others (`list`, `all`).
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 
@@ -110,7 +110,7 @@ impl<'a> Machine<'a> {
         (0..).take(self.cpus.len()).map(CpuId).collect()
     }
 
-    /// The biggest capacity is 1024.
+    /// Checks that the biggest capacity is 1024.
     fn check_scale(&self, raw: &Spanned<Vec<Spanned<RawCluster>>>) -> Result<(), Flaw> {
         let rows = raw
             .get_ref()
@@ -133,7 +133,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// All CPUs have a speed, by one source, or none has.
+/// Checks that all CPUs have a speed, by one source, or none has.
 fn check_speeds(
     raw: &Spanned<Vec<Spanned<RawCluster>>>,
     table: Option<&Spanned<RawSource>>,

@@ -19,7 +19,9 @@
 //! (`other_node_ns`), shared.rs::`costs_of_an_artificial_model`,
 //! measured.rs::`powers_beside_a_table_are_refused` (`check_model`),
 //! measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`check_shared`). No test of its
-//! own: the refusal of `other_name`. `platform` and `freq_domains`: all.
+//! own: the refusal of `other_name`. `platform` and `freq_domains`: `platform_name` and the others.
+//!
+//! Callers: builtin.rs and import/mod.rs (`from_toml`).
 //!
 //! Tests: crates/platform/tests/all
 
@@ -257,7 +259,8 @@ fn tick_hz(raw: &RawPlatform, provenance: &mut Provenance) -> Result<u32, Flaw> 
     Ok(u32::try_from(hz).expect("MAX_TICK_HZ fits"))
 }
 
-/// A machine of several nodes says what a move between them costs, and no other does.
+/// Reads the cost of a move to another node. A machine of several nodes says what a move between
+/// them costs, and no other does.
 fn other_node_ns(raw: &Spanned<RawCosts>, nodes: bool) -> Result<Option<u64>, Flaw> {
     let key = "`migrate_other_node_ns`";
     match (&raw.get_ref().migrate_other_node_ns, nodes) {

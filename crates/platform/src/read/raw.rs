@@ -63,7 +63,7 @@ pub(super) enum RawUnit {
 }
 
 impl From<RawUnit> for PowerUnit {
-    /// The same of the unit of powers.
+    /// The unit of powers that a word of the file means.
     fn from(raw: RawUnit) -> Self {
         match raw {
             RawUnit::Microwatt => Self::Microwatt,
@@ -81,7 +81,7 @@ pub(super) enum RawScope {
 }
 
 impl From<RawScope> for IdleScope {
-    /// The same of what an idle state switches off.
+    /// What a word of the file says of what an idle state switches off.
     fn from(raw: RawScope) -> Self {
         match raw {
             RawScope::Cpu => Self::Cpu,

@@ -47,7 +47,7 @@ pub(super) fn read(
     }))
 }
 
-/// Some core is of that kind.
+/// Checks that some core is of that kind.
 fn core_kind(table: &RawSchedMc, machine: &Machine<'_>) -> Result<String, Flaw> {
     let kind = table.core_kind.get_ref();
     let kinds = || machine.cpus.iter().map(|cpu| cpu.kind.as_str());
@@ -60,7 +60,8 @@ fn core_kind(table: &RawSchedMc, machine: &Machine<'_>) -> Result<String, Flaw> 
     Err(Flaw::new(at(&table.core_kind), problem, expected))
 }
 
-/// A faster core never holds more: 1024 times an entry is a cpu power.
+/// Reads how many tasks a core holds. A faster core never holds more: 1024 times an entry is a cpu
+/// power.
 fn tasks(table: &RawSchedMc) -> Result<Vec<u32>, Flaw> {
     let list = table.tasks.get_ref();
     if list.is_empty() || list.len() > MAX_STEPS {

@@ -9,7 +9,7 @@
 //! words of messages that no test quotes. Tests by part: `what_is_read` (all three tables),
 //! `distances_that_are_none` (`distances`, `reclaim_distance`), `nodes_need_their_figures` (`numa`,
 //! `node_count`), `threads_need_what_they_share` (`smt`, `of_core`),
-//! `priorities_and_levels_belong_together` (`priority`). `narrow`: all.
+//! `priorities_and_levels_belong_together` (`priority`). `narrow`: `what_is_read` and the others.
 //!
 //! Tests: crates/platform/tests/all/shared.rs
 

@@ -106,7 +106,7 @@ fn read_level(row: &Spanned<RawLevel>, machine: &Machine<'_>) -> Result<Topology
     })
 }
 
-/// Each CPU is in one group of the level.
+/// Checks that each CPU is in one group of the level.
 fn check_partition(
     row: &Spanned<RawLevel>,
     groups: &[Vec<CpuId>],

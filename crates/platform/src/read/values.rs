@@ -1,14 +1,15 @@
 //! Numbers within limits, and the unit a power figure is written in (docs/guide/platforms.md, "What
 //! the words mean").
 //!
-//! Called by all readers of tables.
+//! Callers: frequency.rs, idle.rs, clocks.rs and the other readers in this folder (`between`, `at`,
+//! `us_as_ns`), mod.rs (`cost_ns`).
 //!
 //! What must stay: a wider limit is free, a narrower one refuses files that were valid; limits of
-//! what the policy core counts with are the core's (`EM_MAX_POWER`). Tests by part: `capacity`,
-//! `tick` (`between`), `costs_are_at_most_a_millisecond` (`cost_ns`),
-//! `idle_states_run_from_shallow_to_deep` (`us_as_ns`), `power_of_operating_points` (`PowerKeys`,
-//! `unit_name`), `power_of_idle_states` (`cluster` of an idle state). `at`, `value`, `key` and both
-//! `cpu`: all.
+//! what the policy core counts with are the core's (`EM_MAX_POWER`). Free: words of messages that
+//! bad_files.rs does not have. Tests by part: `capacity`, `tick` (`between`),
+//! `costs_are_at_most_a_millisecond` (`cost_ns`), `idle_states_run_from_shallow_to_deep`
+//! (`us_as_ns`), `power_of_operating_points` (`PowerKeys`, `unit_name`), `power_of_idle_states`
+//! (`cluster` of an idle state). `at`, `value`, `key` and both `cpu`: `capacity` and the others.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 
@@ -137,7 +138,7 @@ impl RawOpp {
         }
     }
 
-    /// Those of its cluster.
+    /// The powers of its cluster, by the unit's keys.
     pub(super) fn cluster(&self) -> PowerKeys<'_> {
         let (uw, bogo) = (self.cluster_uw.as_ref(), self.cluster_bogo.as_ref());
         PowerKeys {
@@ -158,7 +159,7 @@ impl RawIdlePower {
         }
     }
 
-    /// Those of its cluster.
+    /// The powers of its cluster, by the unit's keys.
     pub(super) fn cluster(&self) -> PowerKeys<'_> {
         let (uw, bogo) = (self.cluster_uw.as_ref(), self.cluster_bogo.as_ref());
         PowerKeys {

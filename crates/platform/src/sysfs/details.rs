@@ -157,7 +157,8 @@ fn vendor(tree: &Tree) -> Option<String> {
     Some(vendor.trim().to_owned())
 }
 
-/// The processor is AMD's or Hygon's, whose firmware ranks CPUs and counts nodes in its own way.
+/// Whether the processor is AMD's or Hygon's, whose firmware ranks CPUs and counts nodes in its own
+/// way.
 pub(super) fn amd(tree: &Tree) -> bool {
     let vendor = vendor(tree);
     matches!(vendor.as_deref(), Some("AuthenticAMD" | "HygonGenuine"))

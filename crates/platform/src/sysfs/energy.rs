@@ -180,7 +180,7 @@ fn state(tree: &Tree, at: &str, unit_uw: u64) -> Result<EnergyState, SysfsError>
     })
 }
 
-/// The states are of one kind of CPU: all members have its capacity.
+/// Checks that the states are of one kind of CPU: all members have its capacity.
 pub(super) fn check_capacity(
     tree: &Tree,
     domain: &EnergyDomain,

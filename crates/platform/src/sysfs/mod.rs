@@ -81,7 +81,7 @@ pub enum CapacitySource {
 }
 
 impl fmt::Display for CapacitySource {
-    /// In the words of a message and of `platform import`.
+    /// Writes it in the words of a message and of `platform import`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Kernel => "the kernel's cpu_capacity",

@@ -17,7 +17,7 @@
 pub(crate) struct Partition(Vec<u16>);
 
 impl Partition {
-    /// Every CPU by itself.
+    /// The partition in which every CPU is by itself.
     pub(crate) fn singles(nr_cpus: usize) -> Self {
         Self((0u16..).take(nr_cpus).collect())
     }
@@ -34,7 +34,7 @@ impl Partition {
         Self(label)
     }
 
-    /// Groups by any labels.
+    /// The partition whose groups are the CPUs of one label.
     pub(crate) fn of_labels<L: PartialEq>(labels: &[L]) -> Self {
         let first = |label: &L| labels.iter().position(|other| other == label);
         let lowest = |label| first(label).expect("it is among them") as u16;

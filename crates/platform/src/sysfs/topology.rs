@@ -12,7 +12,7 @@
 //! `sockets_of_one_node` (`push`, `Node`), `clusters_below_a_package_without_caches` (`llc`),
 //! `a_cluster_of_private_caches_is_the_cache_domain` (`levels`), `damaged_trees_are_refused`
 //! (`divide`), `what_is_missing_or_no_file_is_named` (`needed`), `this_machine` (levels are
-//! nested), all (`read`), `nodes_near_and_far` (`distance`).
+//! nested), `threads_sockets_and_nodes` and the others (`read`), `nodes_near_and_far` (`distance`).
 //!
 //! Tests: crates/platform/tests/all/sysfs.rs
 
@@ -118,7 +118,7 @@ impl Parts {
     }
 }
 
-/// A level above the others, unless it is as the one below.
+/// Adds a level above the others, unless it is as the one below.
 fn push(levels: &mut Vec<(LevelKind, Partition)>, kind: LevelKind, groups: &Partition) {
     let top = &levels.last().expect("not empty").1;
     let groups = groups.join(top);

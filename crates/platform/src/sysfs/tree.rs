@@ -88,7 +88,7 @@ impl Tree {
         Self::of_archive(root, read.map(io::BufReader::new))
     }
 
-    /// The same of an archive that is already open, or could not be opened.
+    /// A tree of an archive that is already open, or could not be opened.
     pub(crate) fn of_archive(
         root: &Path,
         from: Result<impl Read, String>,
@@ -370,7 +370,7 @@ fn names_below(files: &BTreeMap<String, Option<Vec<u8>>>, path: &str) -> Vec<Str
     names
 }
 
-/// At most one byte more than the limit. A saved tree may hold anything: a pipe would block.
+/// Reads at most one byte more than the limit. A saved tree may hold anything: a pipe would block.
 fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
@@ -382,7 +382,7 @@ fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The file is not there, or the kernel says that it has nothing to say (`EBUSY`).
+/// Whether the file is not there, or the kernel says that it has nothing to say (`EBUSY`).
 fn is_absent(error: &io::Error) -> bool {
     let kind = error.kind();
     matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)

@@ -2,7 +2,7 @@
 //! Page: docs/guide/platforms.md, "What the words mean".
 //!
 //! What must stay: a rule of the format has a test that breaks it, with message, line and column
-//! (`§` marks the place); a new rule is added here.
+//! (`§` marks the place); a new rule is added here. Free: how a text is changed and compared.
 //! Tests by part (in crates/platform/src): error.rs: `place_is_line_and_column` (the whole
 //! message), `keys_and_words` (`from_toml`); read/provenance.rs:
 //! `every_table_needs_a_source_and_a_standing` (an empty source); read/machine.rs: `names`
@@ -17,15 +17,17 @@
 //! `check_whole_clusters`), `idle_states_have_names` (`read_state`),
 //! `idle_states_run_from_shallow_to_deep` (`check_depth`), `power_of_idle_states` (`power`,
 //! `cluster_power_at_opps`); read/sched_mc.rs: `tasks_of_a_core_while_power_is_saved` (`read`,
-//! `core_kind`); read: all others.
-//! Helpers, and who fails with them: `message`, `check`, `check_text` (most tests); `with_speeds`
-//! (`speeds`).
+//! `core_kind`); read: `the_good_file_is_good`, `costs_of_wake_ups_are_optional`, `board`.
+//! Helpers, and who fails with them: `message` (`place_is_line_and_column`, `cpus_and_clusters` and
+//! 24 more); `check` (`keys_and_words`, `every_table_needs_a_source_and_a_standing` and 22 more);
+//! `check_text` (`speeds`, `cpus_and_clusters` and 23 more); `with_speeds` (`speeds`).
 
 use wakeplace_platform::Platform;
 
 /// A small valid file; the tests break it in one place.
 const GOOD: &str = include_str!("../good.toml");
 
+/// The message with which a file is refused.
 fn message(text: &str) -> String {
     match Platform::from_toml(text, "p.toml") {
         Ok(_) => panic!("the file was accepted:\n{text}"),
@@ -41,6 +43,7 @@ fn check(from: &str, to: &str, expected: &str) {
     check_text(&GOOD.replace(from, to), expected);
 }
 
+/// Checks that the text is refused, with this message at the marked place.
 #[track_caller]
 fn check_text(marked: &str, expected: &str) {
     let at = marked.find('§').expect("the expected place is marked");

@@ -2,7 +2,7 @@
 //! Pages: docs/guide/platforms.md; the sources that each file of platforms/ names.
 //!
 //! What must stay: figures are those of the sources, never of a run; a new machine is a row of the
-//! page.
+//! page. Free: how figures are looked up.
 //! Tests by part (in crates/platform/src): crates/platform/build.rs:
 //! `every_builtin_loads_under_its_own_name` (`main`, `table`), `other_names_are_in_order` (each
 //! file is there once); builtin.rs: `every_builtin_loads_under_its_own_name` (`builtin_names`,
@@ -18,7 +18,9 @@
 //! `x86_polls_and_no_other` (`poll_state`); numa.rs: `nodes_that_overlap` (built-in machines);
 //! known.rs: `every_table_is_known_in_one_way` (`known`, `group_of`, `groups_known`),
 //! `the_page_lists_every_machine` (the words as the page has them); assumed.rs:
-//! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/: all others.
+//! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/:
+//! `capacities_of_machines_that_differ_from_all_others`, `hybrids_with_and_without_threads`,
+//! `machines_without_collected_facts`.
 //! Helpers, and who fails with them: `row` (`the_page_lists_every_machine`).
 
 use std::fs;
@@ -472,6 +474,7 @@ fn other_names_are_in_order() {
     assert!(wakeplace_platform::other_names("none").is_empty());
 }
 
+/// The page's row of a machine.
 fn row(name: &str) -> String {
     let platform = Platform::builtin(name).expect("built in");
     let power = match platform.power_unit {

@@ -1,12 +1,13 @@
 //! What hardware does with clocks of its own accord (docs/decisions/059): what is read, and each
 //! rule broken once.
 //!
-//! What must stay: each rule is broken once, with its place.
+//! What must stay: each rule is broken once, with its place. Free: figures of the tables, if the
+//! messages follow.
 //! Tests by part (in crates/platform/src): read/clocks.rs: `what_is_read` (`cpufreq`, `turbo`,
 //! `power_limit`), `rules_of_the_driver` (`cpufreq`), `rules_of_bins` (`read_bins`, `mark`,
 //! `nominal`), `rules_of_limits` (`power_limit`); read/em_costs.rs: `rules_of_bins` (`release`).
-//! Helpers, and who fails with them: `with` (all tests); `refused` (`rules_of_the_driver`,
-//! `rules_of_bins`, `rules_of_limits`).
+//! Helpers, and who fails with them: `with` (`what_is_read`, `rules_of_the_driver` and 2 more);
+//! `refused` (`rules_of_the_driver`, `rules_of_bins`, `rules_of_limits`).
 
 use wakeplace_platform::{CpuId, Platform};
 
@@ -18,6 +19,7 @@ fn with(tables: &str) -> String {
     GOOD.replace("[costs]", &format!("{tables}\n[costs]"))
 }
 
+/// Checks that the table with one change is refused, where and why.
 #[track_caller]
 fn refused(table: &str, (from, to): (&str, &str), at: &str, expected: &str) {
     assert_eq!(table.matches(from).count(), 1, "`{from}` must occur once");

@@ -1,12 +1,14 @@
 //! Bytes that no person would write: refused quickly, never a panic.
 //! Page: docs/internals/checks.md.
 //!
-//! What must stay: no bytes panic or take long; mutations follow from the seed.
+//! What must stay: no bytes panic or take long; mutations follow from the seed. Free: the number of
+//! mutations.
 //! Tests by part (in crates/platform/src): cpu_list.rs: `mutated_files_never_panic`
 //! (`parse_cpu_list`); builtin.rs: `bytes_that_are_no_text_have_a_place` (`text_of_bytes`),
 //! `names_and_paths_do_not_shadow_each_other` (`load`, `from_file`); error.rs:
 //! `names_and_paths_do_not_shadow_each_other` (`UnknownName`, `Read`).
-//! Helpers, and who fails with them: `mutate` (`mutated_files_never_panic`).
+//! Helpers, and who fails with them: `mutate` (`mutated_files_never_panic`). `below` draws.
+//! `deep_and_long_texts_are_refused_quickly` and `a_huge_file_is_refused_unread` are tests, too.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -22,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct Xorshift(u64);
 
 impl Xorshift {
+    /// A number from 0 to below the limit.
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -65,6 +68,7 @@ const PIECES: &[&str] = &[
     "\u{feff}",
 ];
 
+/// The text with some bytes changed, dropped or doubled.
 fn mutate(text: &str, random: &mut Xorshift) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..=random.below(4) {

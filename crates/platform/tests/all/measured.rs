@@ -1,7 +1,8 @@
 //! Measured powers: tables in Wattson's form in a platform file, and what is refused.
 //! Page: docs/guide/platforms.md, "Measured power".
 //!
-//! What must stay: measured figures are the source's; they change only with it.
+//! What must stay: measured figures are the source's; they change only with it. Free: figures of
+//! the made tables, if the powers are worked out anew.
 //! Tests by part (in crates/platform/src): measured.rs: `figures_are_by_both_clocks`,
 //! `gs101_draws_what_was_measured` (`at`), `heat_and_limits_need_powers_by_the_own_clock`
 //! (`is_shared`); read/measured.rs: `figures_are_by_both_clocks` (`measured`, `states`, `nearest`),
@@ -10,7 +11,8 @@
 //! point without a row); read/power_table.rs: `tables_that_are_refused` (`columns`, `row`,
 //! `fields`); read/frequency.rs: `powers_beside_a_table_are_refused` (`check_measured`, `em_uw`);
 //! read/thermal.rs: `heat_and_limits_need_powers_by_the_own_clock` (`read`).
-//! Helpers, and who fails with them: `file` (most tests); `read` (`figures_are_by_both_clocks`,
+//! Helpers, and who fails with them: `file` (`figures_are_by_both_clocks`,
+//! `a_units_clock_may_be_in_hertz` and 4 more); `read` (`figures_are_by_both_clocks`,
 //! `a_units_clock_may_be_in_hertz`, `odd_figures_are_named`); `refused` (`tables_that_are_refused`,
 //! `powers_beside_a_table_are_refused`, `heat_and_limits_need_powers_by_the_own_clock`).
 
@@ -50,6 +52,7 @@ fn file(alone: &str, beside: &str) -> String {
     text
 }
 
+/// The platform of a text that must be valid.
 fn read(text: &str) -> Platform {
     Platform::from_toml(text, "p.toml").unwrap_or_else(|error| panic!("{error}"))
 }

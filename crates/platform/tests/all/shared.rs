@@ -2,14 +2,15 @@
 //! Pages: docs/guide/platforms.md, "What the words mean"; docs/rules/energy-aware.md#em-tables.
 //!
 //! What must stay: each rule is broken once, with message and place; a new key of these tables is
-//! added here.
+//! added here. Free: figures of the tables, if the messages follow.
 //! Tests by part (in crates/platform/src): read/shared.rs: `what_is_read` (all three tables),
 //! `distances_that_are_none` (`distances`, `reclaim_distance`), `nodes_need_their_figures` (`numa`,
 //! `node_count`), `threads_need_what_they_share` (`smt`, `of_core`),
 //! `priorities_and_levels_belong_together` (`priority`); read/topology.rs:
 //! `a_cluster_level_shares_a_cache` (`read_level`); read/em_costs.rs:
 //! `costs_of_an_artificial_model` (`read`, `states`, `release`).
-//! Helpers, and who fails with them: `refused` (most tests); `two_nodes`, `numa` (`what_is_read`,
+//! Helpers, and who fails with them: `refused` (`distances_that_are_none`,
+//! `nodes_need_their_figures` and 3 more); `two_nodes`, `numa` (`what_is_read`,
 //! `distances_that_are_none`, `nodes_need_their_figures`); `threads`, `smt` (`what_is_read`,
 //! `threads_need_what_they_share`); `ranked`, `priority` (`what_is_read`,
 //! `priorities_and_levels_belong_together`); `read` (`what_is_read`,
@@ -46,18 +47,22 @@ fn ranked(priority: &str) -> String {
 
 const SOURCE: &str = "source = \"test\"\nstanding = \"assumed\"\n";
 
+/// The good file of two nodes with this table of distances.
 fn numa(rows: &str) -> String {
     two_nodes(&format!("[numa]\ndistances = {rows}\n{SOURCE}"))
 }
 
+/// The good file of threads with these capacities of a core.
 fn smt(figures: &str) -> String {
     threads(&format!("[smt]\ncore_capacity = {figures}\n{SOURCE}"))
 }
 
+/// The good file of ranked CPUs with these ranks.
 fn priority(ranks: &str) -> String {
     ranked(&format!("[priority]\nranks = {ranks}\n{SOURCE}"))
 }
 
+/// The platform of a text that must be valid.
 fn read(text: &str) -> Platform {
     Platform::from_toml(text, "p.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
 }

@@ -2,7 +2,8 @@
 //! sysfs-devices-system-cpu; the boards are those of the platform files.
 //! Page: docs/guide/import.md, "What is read".
 //!
-//! What must stay: files are in the kernel's own forms; what is odd is refused with its file.
+//! What must stay: files are in the kernel's own forms; what is odd is refused with its file. Free:
+//! numbers of CPUs and sizes of caches, if the levels are worked out anew.
 //! Tests by part (in crates/platform/src): sysfs/capacity.rs: `a_board_of_two_clusters`
 //! (`cpu_capacity`), `offline_cpus_have_a_place_of_their_own` (`share`),
 //! `capacity_from_the_firmware` (`read`, `per_cpu`), `rankings_are_no_capacities` (`ranks_only`,
@@ -15,12 +16,19 @@
 //! `the_kernel_says_what_its_powers_count` (`watts_unit_uw`, `flags`), `damaged_trees_are_refused`
 //! (`check_capacity`); sysfs/cpufreq.rs: `an_inactive_policy_and_an_unknown_latency`
 //! (`LATENCY_UNKNOWN`).
-//! Helpers, and who fails with them: `put`, `topology`, `cache` (most tests); `hikey960`, `state`
-//! (7 tests); `levels` (6 tests); `node` (`threads_sockets_and_nodes`, `nodes_near_and_far`,
-//! `hostile_texts_are_results_or_errors`); `error` (`capacity_from_the_firmware`,
-//! `the_kernel_says_what_its_powers_count`, `damaged_trees_are_refused`,
-//! `what_is_missing_or_no_file_is_named`); `server` (`threads_sockets_and_nodes`,
-//! `sockets_of_one_node`, `hostile_texts_are_results_or_errors`).
+//! Helpers, and who fails with them: `put` (`offline_cpus_have_a_place_of_their_own`,
+//! `more_possible_than_present` and 13 more); `topology`
+//! (`clusters_below_a_package_without_caches`, `a_cluster_of_private_caches_is_the_cache_domain`
+//! and 13 more); `cache` (`a_cluster_of_private_caches_is_the_cache_domain`,
+//! `offline_cpus_have_a_place_of_their_own` and 8 more); `hikey960` (`a_board_of_two_clusters`,
+//! `offline_cpus_have_a_place_of_their_own` and 5 more); `state`
+//! (`the_kernel_says_what_its_powers_count` and 6 more); `levels` (`a_board_of_two_clusters`,
+//! `clusters_below_a_package_without_caches` and 6 more); `node` (`threads_sockets_and_nodes`,
+//! `nodes_near_and_far`, `hostile_texts_are_results_or_errors`); `error`
+//! (`capacity_from_the_firmware`, `the_kernel_says_what_its_powers_count`,
+//! `damaged_trees_are_refused`, `what_is_missing_or_no_file_is_named`); `server`
+//! (`threads_sockets_and_nodes`, `sockets_of_one_node`, `hostile_texts_are_results_or_errors`).
+//! `remove` takes a file away.
 
 use std::fs;
 use wakeplace_platform::sysfs::{CapacitySource, LevelKind, SysfsMachine};
@@ -87,12 +95,14 @@ impl Tree {
         tree
     }
 
+    /// Writes a file of the tree.
     fn put(&self, path: &str, text: &str) {
         let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         fs::write(path, format!("{text}\n")).expect("a file");
     }
 
+    /// Removes a file or folder of the tree.
     fn remove(&self, path: &str) {
         let path = self.0.path().join(path);
         if path.is_dir() {
@@ -102,10 +112,12 @@ impl Tree {
         }
     }
 
+    /// Writes a file of a CPU's topology.
     fn topology(&self, cpu: usize, file: &str, list: &str) {
         self.put(&format!("{CPUS}/cpu{cpu}/topology/{file}"), list);
     }
 
+    /// Writes the files of one of a CPU's caches.
     fn cache(&self, cpu: usize, index: usize, level: &str, sort: &str, list: &str) {
         let at = format!("{CPUS}/cpu{cpu}/cache/index{index}");
         self.put(&format!("{at}/level"), level);
@@ -113,6 +125,7 @@ impl Tree {
         self.put(&format!("{at}/shared_cpu_list"), list);
     }
 
+    /// Writes a state of the energy model.
     fn state(&self, first: usize, khz: u32, power_uw: u32) {
         let at = format!("{EM}/cpu{first}/ps:{khz}");
         self.put(&format!("{at}/frequency"), &khz.to_string());
@@ -120,12 +133,14 @@ impl Tree {
         self.put(&format!("{at}/inefficient"), "0");
     }
 
+    /// Writes a node with its CPUs and distances.
     fn node(&self, number: usize, cpus: &str, distance: &str) {
         let at = format!("sys/devices/system/node/node{number}");
         self.put(&format!("{at}/cpulist"), cpus);
         self.put(&format!("{at}/distance"), distance);
     }
 
+    /// The machine that is read from the tree.
     fn read(&self) -> SysfsMachine {
         SysfsMachine::read(self.0.path()).expect("a machine")
     }
@@ -139,6 +154,7 @@ impl Tree {
     }
 }
 
+/// The levels of the machine, each with the group of each CPU.
 fn levels(machine: &SysfsMachine) -> Vec<(LevelKind, Vec<u16>)> {
     machine
         .levels

@@ -2,7 +2,7 @@
 //! Page: docs/decisions/060.
 //!
 //! What must stay: each rule is broken once, with its place (`§`); which levels two CPUs share
-//! follows from the board.
+//! follows from the board. Free: times of lines and caches, if the messages follow.
 //! Tests by part (in crates/platform/src): read/transfer.rs: `tables_are_read` (`transfer`,
 //! `cache`), `the_levels_are_those_of_the_machine` (`Levels::of`, `transfer`),
 //! `memory_is_no_nearer_than_the_cache` (`cache`); model.rs: `clusters_are_below_the_cache`
@@ -23,6 +23,7 @@ fn lines(keys: &str) -> String {
     format!("{GOOD}\n[transfer]\n{keys}{SOURCE}")
 }
 
+/// The good file with this table of the cache.
 fn cache(keys: &str) -> String {
     format!("{GOOD}\n[cache]\n{keys}{SOURCE}")
 }

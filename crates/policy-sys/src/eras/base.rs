@@ -2,7 +2,7 @@
 //! docs/rules/linux-4-17.md#linux-4-17, docs/rules/rt-and-deadline.md#rt-capacity-4-17.
 //!
 //! What must stay: values as read in 4.17; a later kernel's change belongs to later.rs. Recorded
-//! runs show a changed value. May change: a value that was found wrong, with its page; all later
+//! runs show a changed value. Free: a value that was found wrong, with its page; all later
 //! eras change with it.
 //!
 //! Tests by part: forms_by_era.rs, frequency.rs, fast_path.rs and capacity_vectors.rs try forms of
@@ -16,7 +16,7 @@
 
 use crate::sys::{self, wp_params};
 
-/// Linux 4.17.
+/// Sets each parameter to its value in Linux 4.17.
 pub(super) fn linux_4_17() -> wp_params {
     wp_params {
         pelt_scale: sys::WP_PELT_CONTRIB,
@@ -76,7 +76,7 @@ pub(super) fn linux_4_17() -> wp_params {
     }
 }
 
-/// Load balancing.
+/// Sets the parameters of load balancing in 4.17.
 fn balancing() -> wp_params {
     wp_params {
         balance: 1,

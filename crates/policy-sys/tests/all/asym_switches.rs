@@ -4,7 +4,8 @@
 //!
 //! What must stay: an expected CPU or size follows from the rule that the test names, with one
 //! switch changed; figures and rule change together only. It covers policy/src/placement,
-//! policy/src/explain/wakeup_case.c and crates/policy-sys/src/eras/patches.rs.
+//! policy/src/explain/wakeup_case.c and crates/policy-sys/src/eras/patches.rs. Free: names of
+//! helpers, and state that the rule under test does not read.
 //! Tests by part: `thirteen_patches` (`patches`); `a_group_of_one_needs_no_look`
 //! (`wp_find_idlest_group_cpu`); `the_tasks_own_past_does_not_count`, `both_fade_alike`
 //! (`wp_cpu_util_without`, `wp_idlest_by_spare`); `one_switch_off` (`wp_wake_cap`,

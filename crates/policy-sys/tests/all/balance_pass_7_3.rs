@@ -4,6 +4,7 @@
 //!
 //! What must stay: limits (32 tasks, 500 us, 512 ms, 47.5 ms) are the kernel's; a test changes only
 //! with the page that it names. One pass is begin, offers, end: no test may offer without a begin.
+//! Free: how helpers build a pass, and state that the rule does not read.
 //! Tests by part: `which_tasks_move`, `how_many_tasks`, `what_suits_the_imbalance`,
 //! `waiting_misfit_task_is_detached` (`wp_can_migrate_task`, `wp_take_by_kind`,
 //! `wp_balance_offer`); `misfit_task_is_pushed_to_a_big_cpu`, `failures_lead_to_a_push`,

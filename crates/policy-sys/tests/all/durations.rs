@@ -4,7 +4,7 @@
 //!
 //! What must stay: series and figures are those of the page and of tests/data/dur_avg_series.csv;
 //! which version records when is its row of the page. It covers
-//! policy/src/load_tracking/duration.c.
+//! policy/src/load_tracking/duration.c. Free: how helpers run a section.
 //! Tests by part: `the_average_follows_the_reference_series`, `the_printed_numbers`,
 //! `the_time_is_not_scaled` (`wp_dur_next`); `preemption_does_not_end_a_section`,
 //! `moving_does_not_end_a_section`, `other_dequeues_are_no_samples`,
@@ -14,7 +14,8 @@
 //! (`wp_dur_sleep`, `wp_task_run`); `v2_takes_large_changes_only` (`wp_dur_coarse`);
 //! `scaling_by_cpus` (`wp_get_update_sysctl_factor`).
 //! Helpers, and who fails with them: `on`, `wake`, `start`, `execute`, `sleep`, `section`,
-//! `average` (most tests); `lone` (7 tests); `preempt` (`preemption_does_not_end_a_section`,
+//! `average` (most tests, `moving_does_not_end_a_section` among them); `lone` (7 tests,
+//! `the_printed_numbers` among them); `preempt` (`preemption_does_not_end_a_section`,
 //! `moving_does_not_end_a_section`, `a_cpu_knows_its_running_task`); `series`
 //! (`the_average_follows_the_reference_series`).
 #![allow(missing_docs, reason = "not a library")]

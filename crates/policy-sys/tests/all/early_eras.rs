@@ -4,7 +4,8 @@
 //! docs/rules/capacity-aware.md#capacity-aware-switches).
 //!
 //! What must stay: sets of rules and constants of an era are those of its page: a new parameter
-//! gets its value of that time here. It covers crates/policy-sys/src/eras/early.rs.
+//! gets its value of that time here. It covers crates/policy-sys/src/eras/early.rs. Free: how the
+//! lists are written.
 //! Tests by part: `asym_capacity_is_added_to_4_7`, `constants_are_those_of_the_time`
 //! (eras/early.rs); `the_live_build_refuses_them` (`not_in_live_build`); `capacities_in_tasks`
 //! (`wp_capacity_tasks`); `the_cpu_level_needs_room` (`wp_cpu_level_missing`).

@@ -3,7 +3,8 @@
 //!
 //! What must stay: what is told of a candidate is what the rule computed, never computed anew;
 //! asking changes neither the core nor the answer. Figures are of eas_vectors.csv and the pages. It
-//! covers policy/src/explain and crates/policy-sys/src/explain.rs.
+//! covers policy/src/explain and crates/policy-sys/src/explain.rs. Free: how helpers build a
+//! machine, and words of messages.
 //! Tests by part: `energy_vector_of_today`, `energy_vector_of_5_0`, `within_the_margin`
 //! (`wp_drop_pick`, `wp_drop_loser`); `a_hint_decides` (`wp_explain_fits`);
 //! `packing_names_what_has_room`, `packing_says_nothing_where_a_small_task_stays`,
@@ -13,8 +14,9 @@
 //! `wp_explain_adopt`); `short_as_the_rules_ask`, `short_is_told_where_it_is_asked`
 //! (`wp_short_limit_ns`); `every_word_is_there_once` (crates/policy-sys/src/words.rs);
 //! `beyond_the_limit_of_a_search` (`wp_drop_beyond`).
-//! Helpers, and who fails with them: `explain` (most tests); `dropped` (7 tests); `prev_big`
-//! (`energy_vector_of_today`, `energy_vector_of_5_0`); `caches` (`packing_names_what_has_room`,
+//! Helpers, and who fails with them: `explain` (most tests, `within_the_margin` among them);
+//! `dropped` (7 tests, `energy_vector_of_today` among them); `prev_big` (`energy_vector_of_today`,
+//! `energy_vector_of_5_0`); `caches` (`packing_names_what_has_room`,
 //! `packing_says_nothing_where_a_small_task_stays`).
 
 use crate::common;

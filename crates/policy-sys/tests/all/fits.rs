@@ -4,6 +4,7 @@
 //!
 //! What must stay: the three answers (fits, all but the wish, not at all) and their order,
 //! thresholds to the unit; era 7.3. It covers policy/src/load_tracking/capacity.c and uclamp.c.
+//! Free: how helpers build a state.
 //! Tests by part: `thresholds` (`wp_fits_capacity`); `hints`, `hints_off`, `pressure_and_hints`
 //! (`wp_util_fits_on`, `wp_util_fits_cpu`); `capacity_left` (`wp_update_cpu_capacity`);
 //! `queue_serves_the_highest_hints`, `random_hints_balance` (`wp_uclamp_rq_inc`,

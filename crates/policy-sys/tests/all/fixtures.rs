@@ -3,7 +3,7 @@
 //!
 //! What must stay: a fixture's expected values follow from its `section` by hand (`derivation`),
 //! not from a run: a red fixture is a fault of the core or of the derivation, and is never copied
-//! from the answer. All files below `fixtures/` are run.
+//! from the answer. All files below `fixtures/` are run. Free: words of failures.
 //! Tests by part: `every_fixture_holds` (fixture/mod.rs::run and every file);
 //! `a_fixture_that_says_the_wrong_thing_fails` (that what is wrong is told).
 //! Helpers, and who fails with them: `folder`, `entries`, `files` (`every_fixture_holds`);

@@ -4,7 +4,7 @@
 //! docs/rules/capacity.md#schedutil, docs/rules/capacity-aware.md#util-without-task.
 //!
 //! What must stay: each test has both forms, before and after the release that its comment names; a
-//! new era takes the newer one.
+//! new era takes the newer one. Free: names of helpers, and how they build a state.
 //! Tests by part: `a_new_task_by_the_scaled_weight` (`wp_post_init_entity_util_avg`);
 //! `new_tasks_and_the_tipping_point` (`wp_cpu_overutilized`,
 //! `wp_check_update_overutilized_status`); `a_capped_cpu_slows_down` (`wp_uclamp_rq_is_capped`,

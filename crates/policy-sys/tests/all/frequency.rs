@@ -3,7 +3,7 @@
 //!
 //! What must stay: frequencies are states of HiKey960 that follow from the page's formulas in exact
 //! integers: change them only with the page. It covers policy/src/frequency/freq.c, demand.c,
-//! perf_target.c and freq_limit.c.
+//! perf_target.c and freq_limit.c. Free: how helpers make a CPU busy.
 //! Tests by part: `utilisation_to_frequency`, `schedutil_examples` (`wp_map_util_freq`,
 //! `wp_opp_for`); `a_schedulers_target_is_the_demand` (`wp_scx_bpf_cpuperf_set`);
 //! `shared_clock_takes_the_maximum` (`wp_sugov_next_freq_shared`); `rate_limit_values`
@@ -14,8 +14,8 @@
 //! `a_cap_below_all_efficient_states` (`wp_efficient_within`); `full_speed_is_a_request_too`,
 //! `fixed_governors` (`wp_freq_full`); `a_first_demand_of_nothing_is_looked_at` (`wp_most_demand`);
 //! `a_request_counts_while_another_is_made` (`wp_sugov_deferred_update`, `wp_freq_taken`).
-//! Helpers, and who fails with them: `signal_changed` (most tests); `requested_mhz`
-//! (`utilisation_to_frequency`, `schedutil_examples`); `lone_core`
+//! Helpers, and who fails with them: `signal_changed` (most tests, `shared_clock_takes_the_maximum`
+//! among them); `requested_mhz` (`utilisation_to_frequency`, `schedutil_examples`); `lone_core`
 //! (`busy_lone_cpu_does_not_slow_down`, `changed_limits_are_heeded_at_once`,
 //! `a_first_demand_of_nothing_is_looked_at`, `a_kept_state_serves_the_demand`).
 #![allow(

@@ -3,7 +3,8 @@
 //! updates".
 //!
 //! What must stay: the rows are a real kernel's (7.3.4) and are compared bit for bit: never change
-//! a row, and allow no difference. It covers policy/src/load_tracking/pelt.c.
+//! a row, and allow no difference. It covers policy/src/load_tracking/pelt.c. Free: how rows are
+//! read.
 //! Tests by part: `every_recorded_update_is_reproduced` (`wp_update_load_sum`, `wp_avg_step`).
 //! Helpers, and who fails with them: `state`, `step`, `check`
 //! (`every_recorded_update_is_reproduced`).

@@ -2,7 +2,8 @@
 //! numbers of docs/rules/live-queue.md#vq-groups and #vq-quota.
 //!
 //! What must stay: weights, times and levels are those of the page's tables; V and the queue are
-//! not part of it. Members are counted (`add`) before they are weighed.
+//! not part of it. Members are counted (`add`) before they are weighed. Free: numbers and names of
+//! groups.
 //! Tests by part: `shares_are_divided_from_the_outside_in`, `shares_are_per_cpu_since_7_3`,
 //! `whole_averages_count_since_7_3`, `tasks_share_by_their_own_weights` (`wp_live_group_share`,
 //! `wp_live_member_weigh`, `wp_live_group_weight`); `default_weights_leave_tasks_as_they_are`
@@ -12,7 +13,8 @@
 //! `wp_live_group_settle`); `quotas`, `burst`, `quotas_within_quotas` (`wp_live_group_set_quota`,
 //! `wp_live_group_refill`, `wp_live_group_charge`, `wp_live_group_wait_ns`);
 //! `hints_stay_within_the_group_s` (`wp_uclamp_tg_restrict`).
-//! Helpers, and who fails with them: `core`, `weights` (most tests); `nested`
+//! Helpers, and who fails with them: `core`, `weights` (most tests,
+//! `shares_are_divided_from_the_outside_in` among them); `nested`
 //! (`shares_are_divided_from_the_outside_in`, `shares_are_per_cpu_since_7_3`,
 //! `whole_averages_count_since_7_3`, `who_sleeps_leaves_its_part`).
 #![allow(missing_docs, reason = "not a library")]

@@ -6,7 +6,7 @@
 //! told at the head of each file; common/mod.rs and fixture/mod.rs are shared. Figures are never
 //! copied from the core's answers. Run one file: `cargo test -p wakeplace-policy-sys --test all
 //! wake_7_3::`. Which rule is carried out where and tried by which test:
-//! docs/internals/coverage.md.
+//! docs/internals/coverage.md. Free: the order of files.
 #![allow(missing_docs, reason = "not a library")]
 
 mod asym_switches;

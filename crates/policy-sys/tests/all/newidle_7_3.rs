@@ -3,6 +3,7 @@
 //!
 //! What must stay: ratios, costs and flags are those of the pages, era 7.3. It covers
 //! policy/src/balance/newidle.c, newidle_ratio.c and nohz.c, and policy/src/topology/topology.c.
+//! Free: how helpers build a machine, and state that the rule does not read.
 //! Tests by part: `newidle_gates` (`wp_newidle_begin`, `wp_newidle_level`); `newidle_by_chance`
 //! (`wp_newidle_dice`); `newidle_ratio_follows_success` (`wp_newidle_rate`,
 //! `wp_update_newidle_stats`); `newidle_cost_fades` (`wp_update_newidle_cost`);

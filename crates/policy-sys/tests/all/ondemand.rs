@@ -3,7 +3,8 @@
 //! (docs/rules/sched-mc.md#u8500).
 //!
 //! What must stay: thresholds and frequencies are those of the page; the clock is that of the
-//! u8500. It covers policy/src/frequency/ondemand.c and crates/policy-sys/src/ondemand.rs.
+//! u8500. It covers policy/src/frequency/ondemand.c and crates/policy-sys/src/ondemand.rs. Free:
+//! how helpers step through looks.
 //! Tests by part: `next_frequency`, `thresholds_can_be_set`,
 //! `one_request_at_a_time_and_only_under_this_governor` (`wp_ondemand_sample`); `sampling_time`
 //! (`wp_ondemand_period_us`); `load_is_the_busy_part` (`wp_ondemand_load`);

@@ -9,9 +9,9 @@
 //! What must stay: rule.rs stays independent of the core, and every difference is a failure,
 //! whatever its size. It covers policy/src/energy/energy_5_0.c (`wp_energy_choose_5_0` and what it
 //! calls). `put` and `decide` ask the core, `compare` both; `properties` asserts what holds of any
-//! choice: it fits, and costs no more than staying.
+//! choice: it fits, and costs no more than staying. Free: seeds and numbers of states.
 //! Helpers, and who fails with them: `facts`, `new_core`, `put`, `decide`, `compare`, `print`,
-//! `properties`, `run`, `check` (all tests).
+//! `properties`, `run`, `check` (`v3_agrees_on_random_states`, `v50_agrees_on_random_states`).
 
 use crate::common;
 mod rule;

@@ -4,6 +4,7 @@
 //!
 //! What must stay: rows are of tests/data, computed by another program: never change a row to suit
 //! the core. All rows of a table are read. It covers policy/src/load_tracking/pelt.c and weights.c.
+//! Free: how rows are read.
 //! Tests by part: `inverse_table`, `decay_load_rows` (`wp_decay_load`); `segments_rows`
 //! (`wp_accumulate_pelt_segments`); `ramp_rows`, `decay_rows` (`wp_update_load_sum`); `nice_rows`
 //! (`wp_nice_weight`, `wp_nice_inv_weight`); `periodic_5pct_rows`, `periodic_other_rows` (a task’s
@@ -208,7 +209,7 @@ impl Periodic {
         rows
     }
 
-    /// The same life told to the core as events.
+    /// Tells the core a task's life as events.
     fn by_events(self, activations: u64) -> Vec<Row> {
         let mut core = core(
             &lone_cpu(self.capacity),

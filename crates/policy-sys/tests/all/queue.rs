@@ -2,7 +2,8 @@
 //! functions promise, in numbers worked out here.
 //!
 //! What must stay: times and deadlines are exact but for the rounding that a test names; slices are
-//! 3 ms, a tick 4 ms, no sleeper is kept. The rule is docs/rules/live-queue.md.
+//! 3 ms, a tick 4 ms, no sleeper is kept. The rule is docs/rules/live-queue.md. Free: names of
+//! tasks, and how helpers build a queue.
 //! Tests by part: `the_queues_time_is_the_mean_by_weight`, `v_is_the_mean_whatever_happens`
 //! (`wp_avg_vruntime`, `wp_update_avg_vruntime`); `a_sleeper_keeps_what_it_is_owed`,
 //! `a_sleepers_debt_is_forgiven_as_others_catch_up`, `lags_are_bounded`, `alone_nothing_is_owed`,
@@ -20,8 +21,10 @@
 //! (`wp_live_queue_before`); `a_yield_gives_up_the_slice_of_who_is_owed` (`wp_yield_task`);
 //! `a_new_weight_keeps_what_is_owed`, `a_new_weight_counts_for_who_is_away`
 //! (`wp_live_queue_reweigh`).
-//! Helpers, and who fails with them: `core_at`, `waiting` (all tests); `run` (most tests); `times`
-//! (5 tests).
+//! Helpers, and who fails with them: `core_at`, `waiting` (all tests,
+//! `the_queues_time_is_the_mean_by_weight` among them); `run` (most tests,
+//! `the_queues_time_is_the_mean_by_weight` among them); `times` (5 tests,
+//! `the_queues_time_is_the_mean_by_weight` among them).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

@@ -3,7 +3,7 @@
 //!
 //! What must stay: values are worked from the posted formulas or are of the postings named; they
 //! change only with the page. It covers policy/src/load_tracking/approximate.c, util_est.c and
-//! policy/src/frequency/response_time.c.
+//! policy/src/frequency/response_time.c. Free: how helpers build a machine.
 //! Tests by part: `a_utilisation_after_a_run` (`wp_approximate_util_avg`);
 //! `the_way_to_a_utilisation` (`wp_approximate_runtime`); `what_fits_by_the_tick`
 //! (`wp_fits_capacity_threshold`, `wp_fits_thresholds`); `headroom_by_growth`

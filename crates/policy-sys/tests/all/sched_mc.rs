@@ -4,7 +4,8 @@
 //!
 //! What must stay: P1 to P18 and the acceptance numbers are the page's; tables are
 //! `ca9_cpu_power_table.csv` and `u8500_opp.csv`. Era 3.1 to 3.4. It covers
-//! policy/src/packing/sched_mc_*.c and policy/src/balance/nohz_4_16.c.
+//! policy/src/packing/sched_mc_*.c and policy/src/balance/nohz_4_16.c. Free: how helpers build a
+//! machine, and state that the rule does not read.
 //! Tests by part: `places_by_mpidr` (`wp_mpidr_ids`); `the_topology_of_a_dual`,
 //! `the_topology_of_a_quad`, `the_knob_at_run_time` (`wp_mc_begin_level`, `wp_mc_dom_flags`,
 //! `wp_mc_power_mode`); `powers_of_the_table` (`wp_mc_cpu_power`); `the_speed_at_boot`
@@ -16,11 +17,12 @@
 //! `an_idle_cpu_beside_busy_ones_owns_balancing`, `a_kick_is_answered_by_state`
 //! (`wp_find_new_ilb_3_1`, `wp_ilb_enter`, `wp_ilb_exit`);
 //! `a_newly_idle_cpu_gets_a_running_task_at_level_2` (`wp_need_active_balance`).
-//! Helpers, and who fails with them: `a9`, `core` (most tests); `domains`, `groups`
-//! (`the_topology_of_a_dual`, `the_topology_of_a_quad`, `the_knob_at_run_time`,
-//! `patches_one_by_one`); `fork` (`forks_stay_while_there_is_room`); `attempt`
-//! (`capacity_is_refreshed_without_a_tick`, `a_newly_idle_cpu_gets_a_running_task_at_level_2`);
-//! `put` (`a_kick_is_answered_by_state`, `a_newly_idle_cpu_gets_a_running_task_at_level_2`).
+//! Helpers, and who fails with them: `a9`, `core` (most tests, `the_topology_of_a_dual` among
+//! them); `domains`, `groups` (`the_topology_of_a_dual`, `the_topology_of_a_quad`,
+//! `the_knob_at_run_time`, `patches_one_by_one`); `fork` (`forks_stay_while_there_is_room`);
+//! `attempt` (`capacity_is_refreshed_without_a_tick`,
+//! `a_newly_idle_cpu_gets_a_running_task_at_level_2`); `put` (`a_kick_is_answered_by_state`,
+//! `a_newly_idle_cpu_gets_a_running_task_at_level_2`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common::RunsAt as _;
@@ -312,7 +314,7 @@ fn thresholds_of_the_user() {
     assert_eq!(core.arch_power(0), 1024);
 }
 
-/// Where a fork of CPU 0 goes while the CPUs have so many fair tasks.
+/// Asks where a fork of CPU 0 goes while the CPUs have so many fair tasks.
 fn fork(core: &mut Core, tasks: [u32; 2]) -> u32 {
     for (cpu, nr) in (0..).zip(tasks) {
         let c = core.cpu_mut(cpu);

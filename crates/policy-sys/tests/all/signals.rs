@@ -3,7 +3,7 @@
 //!
 //! What must stay: numbers are the page's worked ones, exact but where a test allows a rounding and
 //! says why. It covers policy/src/load_tracking/signals.c, pelt.c, util_est.c and
-//! policy/src/runqueue/rq.c.
+//! policy/src/runqueue/rq.c. Free: names of tasks, and how helpers run them.
 //! Tests by part: `one_update_or_a_thousand`, `boundary_backwards_and_no_load`,
 //! `small_steps_keep_their_remainder` (`wp_update_load_sum`); the tests `time_to_be_big_*`,
 //! `saturation_by_mode`, `lost_idle_time` (`wp_update_rq_clock`, `wp_enter_idle`); `piled_forks`,
@@ -328,7 +328,7 @@ const MODES: [&[(&str, &str)]; 2] = [
     &[("pelt_scale", "contrib"), ("runnable_is_load", "on")],
 ];
 
-/// Goal: the queue's utilisation is the sum of its tasks' +-1 for each that ever joined (5), after
+/// Goal: the queue's utilisation is the sum of its tasks' +-1 for each that ever joined, after
 /// attaching, running, and detaching one by one; after the last about 0, not wrapped, and what
 /// rounding left decays to 0. Source: docs/rules/signals.md#attach-detach-numbers.
 #[test]

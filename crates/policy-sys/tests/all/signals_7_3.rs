@@ -3,7 +3,8 @@
 //! docs/rules/capacity.md#schedutil.
 //!
 //! What must stay: rows are of tests/data, numbers of the pages; change them only with these. It
-//! covers policy/src/load_tracking/signals.c and policy/src/frequency/freq.c, demand.c.
+//! covers policy/src/load_tracking/signals.c and policy/src/frequency/freq.c, demand.c. Free: how
+//! rows are read, and how helpers run a task.
 //! Tests by part: `periodic_5pct_rows` (`wp_update_load_avg_se`, `wp_util_est_update`);
 //! `start_of_new_tasks` (`wp_post_init_entity_util_avg`); `clock_form` (`wp_update_rq_clock`);
 //! `schedutil_examples`, `schedutil_inputs` (`wp_cpu_freq_demand`, `wp_map_freq`);

@@ -4,7 +4,7 @@
 //!
 //! What must stay: on every level the sums agree to one each by rounding, after every event
 //! (`check`). It covers policy/src/load_tracking/task_group_signals.c and
-//! policy/src/runqueue/task_group.c.
+//! policy/src/runqueue/task_group.c. Free: seeds, and numbers of tasks and groups.
 //! Tests by part: `the_levels_are_sums_of_each_other` (`wp_propagate_entity_load_avg`,
 //! `wp_tg_queue_update`); `nothing_stays_of_a_group_without_tasks` (`wp_tg_apply_removed`,
 //! `wp_tg_leave_share`); `a_group_on_two_cpus_weighs_half_on_each` (`wp_calc_group_shares`);

@@ -5,7 +5,8 @@
 //!
 //! What must stay: steps are numbered as the page numbers them; depths are of
 //! tests/data/sis_util_scan.csv. It covers policy/src/placement/idle_sibling.c, idle_scan.c,
-//! idle_hints.c and select.c.
+//! idle_hints.c and select.c. Free: how helpers build a machine, and which CPU is busy where no
+//! rule reads it.
 //! Tests by part: `step_1_target`, `step_2_prev`, `step_6_no_cache_domain`, `step_9_target`
 //! (`wp_select_idle_sibling`); `queues_count_idle_policy` (`wp_idle_policy_enqueue`,
 //! `wp_idle_policy_dequeue`); `step_2_and_9_clusters` (`wp_cpus_share_resources`); `step_3_kthread`
@@ -15,9 +16,9 @@
 //! `wake_wide` (`wp_wake_wide`); `wake_affine_by_weight` (`wp_wake_affine_weight`);
 //! `wake_affine_by_idle` (`wp_wake_affine_idle`); `search_depth`, `search_depth_of_a_core`,
 //! `depth_belongs_to_the_search_domain` (`wp_sis_depth`, `wp_update_idle_cpu_scan`).
-//! Helpers, and who fails with them: `layers`, `all_busy`, `wakee`, `idle` (most tests);
-//! `idle_policy_only` (`step_1_target`, `step_2_prev`, `step_8_idle_core`); `affine`
-//! (`wake_affine_by_weight`, `wake_affine_by_idle`).
+//! Helpers, and who fails with them: `layers`, `all_busy`, `wakee`, `idle` (most tests,
+//! `step_1_target` among them); `idle_policy_only` (`step_1_target`, `step_2_prev`,
+//! `step_8_idle_core`); `affine` (`wake_affine_by_weight`, `wake_affine_by_idle`).
 
 use crate::common;
 
@@ -384,7 +385,7 @@ fn wake_affine_by_weight() {
 }
 
 /// Goal: the order of WA_IDLE: an idle waking CPU, a synchronous waker alone, an idle prev. Source:
-/// docs/rules/wake-ups.md#wake-affine WA_IDLE (1), (2), (3).
+/// docs/rules/wake-ups.md#wake-affine, WA_IDLE, points 1 to 3.
 #[test]
 fn wake_affine_by_idle() {
     let alone = |core: &mut Core| core.cpu_mut(0).queue.nr_running = 1;

@@ -5,9 +5,11 @@
 //! What must stay: the model (`per_llc` to `place`) calls nothing of the core and names the page's
 //! steps; `random_case` makes a question, `ask_core` asks the core. It covers
 //! policy/src/placement/select.c and all that a wake-up calls (idle_sibling.c, idle_scan.c,
-//! idle_capacity.c). `good`, `free`, `running`, `fits` and `idle` judge a CPU, `target` is
-//! wake_affine, `near` the nine steps, `scan`, `ring` and `asym_search` the searches. Test:
-//! `random_states_agree_with_the_model`.
+//! idle_capacity.c). `good`, `free`, `running`, `fits` and `idle` judge a CPU (`cpus`, `llc`,
+//! `same_cluster`, `asym`, `core_of` say where it is), `target` is wake_affine, `near` the nine
+//! steps, `scan`, `ring` and `asym_search` the searches. Test:
+//! `random_states_agree_with_the_model`. Free: seeds and numbers of states; how `random_case`
+//! draws.
 
 use crate::common;
 

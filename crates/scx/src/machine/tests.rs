@@ -3,11 +3,15 @@
 //! Page: docs/guide/live.md, "Run"; docs/guide/platforms.md.
 //!
 //! What must stay: the kernel's own word goes before a platform file; a file that differs is
-//! refused with all that differs. Exit codes stay.
-//! Tests by part (in crates/scx/src): machine.rs (`describe`, `kernel_clocks`, `kernel_model`,
-//! `file_model`, `fitting`, `rebuild`): all tests.
-//! Helpers, and who fails with them: `put`, `describe` (all tests); `hikey960` (most tests);
-//! `model` (`the_kernels_energy_model`, `a_damaged_machine_is_the_environments_fault`); `misfit`
+//! refused with all that differs. Exit codes stay. Free: what else a made tree holds.
+//! Tests by part (in crates/scx/src): machine.rs: `the_kernels_own_word` (`describe`,
+//! `kernel_clocks`), `the_kernels_energy_model` (`kernel_model`), `another_governor_is_seen`
+//! (`follows_requests`), `a_platform_file_gives_what_the_kernel_lacks` (`file_model`),
+//! `a_platform_file_of_another_machine_is_refused_with_all_that_differs` (`fitting`),
+//! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
+//! Helpers, and who fails with them: `put`, `describe` (all tests, `the_kernels_energy_model` among
+//! them); `hikey960` (most tests, `the_kernels_own_word` among them); `model`
+//! (`the_kernels_energy_model`, `a_damaged_machine_is_the_environments_fault`); `misfit`
 //! (`a_platform_file_of_another_machine_is_refused_with_all_that_differs`).
 
 use super::{DEFAULT_TICK_NS, Machine, PlatformChoice, Problem, describe};

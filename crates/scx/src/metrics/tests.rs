@@ -2,13 +2,18 @@
 //! Figures of the live scheduler and their formats (docs/guide/live.md, "Watch").
 //!
 //! What must stay: names and types of metrics are a contract (OpenMetrics 1.0, text format 0.0.4);
-//! `sample` and `busy_sample` are used by control/tests.rs and stats/tests.rs, too.
+//! `sample` and `busy_sample` are used by control/tests.rs and stats/tests.rs, too. Free: figures
+//! of the samples, with the sums that follow.
 //! Tests by part (in crates/scx/src): metrics.rs (`between`, `new`):
 //! `sums_are_by_machine_class_and_domain`, `between_two_moments_only_what_was_added_counts`,
-//! `what_does_not_exist_is_absent`, `a_status_survives_its_json`; metrics/openmetrics.rs (`text`):
-//! all others.
-//! Helpers, and who fails with them: `counters`, `sample` (all tests); `busy_sample` (most tests).
-//! `parse` reads a text back as the format asks.
+//! `what_does_not_exist_is_absent`, `a_status_survives_its_json`; metrics/openmetrics.rs:
+//! `it_is_what_the_specification_asks_for` (`text`), `the_dashboard_reads_what_there_is` (names),
+//! `buckets_are_cumulative_and_exact` (`histogram`), `without_joules_there_is_no_energy`
+//! (`by_part`); metrics/prometheus.rs: `the_older_format_has_the_same_samples` (`text`).
+//! Helpers, and who fails with them: `counters`, `sample` (all tests,
+//! `between_two_moments_only_what_was_added_counts` among them); `busy_sample` (most tests,
+//! `sums_are_by_machine_class_and_domain` among them). `parse` reads a text back as the format
+//! asks.
 
 use super::*;
 

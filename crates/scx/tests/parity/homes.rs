@@ -5,7 +5,7 @@
 //! Page: docs/decisions/011.
 //!
 //! What must stay: the column `where` of params.def.h is what homes read: a new reader changes the
-//! column.
+//! column. Free: how the compiler's words are read.
 //! Tests by part (in crates/scx/src): policy/include/wakeplace/params.def.h (`where`) and the glue:
 //! `every_home_reads_what_is_declared`.
 //! Helpers, and who fails with them: `root`, `read_by_core`, `named_in`, `sources`, `sources_of`

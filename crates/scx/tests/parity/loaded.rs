@@ -5,7 +5,7 @@
 //! of these the source alone is the same.)
 //!
 //! What must stay: the code that is loaded is that which is compared: a function that differs is a
-//! failure. `called_live` is used by tally.rs.
+//! failure. `called_live` is used by tally.rs. Free: how code is compared, if nothing is left out.
 //! Tests by part: `the_core_that_is_loaded_is_the_core_that_is_tested` (the object of the live
 //! scheduler).
 //! Helpers, and who fails with them: `open`, `is_core`, `name_of`, `references`, `functions`,

@@ -12,7 +12,8 @@
 //! 100,000; nightly 1,000,000), WAKEPLACE_PARITY_SEED the seed (default 1).
 //!
 //! What must stay: every entry point of the core is called in all builds, and a difference of one
-//! byte fails; a new entry point joins ops.rs and parity.bpf.c.
+//! byte fails; a new entry point joins ops.rs and parity.bpf.c. Free: seeds and numbers of
+//! situations.
 //! Tests by part: `every_decision_is_the_same_in_all_builds`,
 //! `every_event_is_the_same_in_all_builds` (the core, in all of policy/src, by ops.rs);
 //! `every_entry_point_has_a_program` (ops.rs, parity.bpf.c);

@@ -3,7 +3,8 @@
 //!
 //! What must stay: every function that policy/include declares for homes is here, with a program of
 //! its name in parity.bpf.c. `call_native` is called by builds.rs and main.rs, `name` and `program`
-//! by whoever prints or loads. Page: docs/internals/checks.md; docs/decisions/011.
+//! by whoever prints or loads. Page: docs/internals/checks.md; docs/decisions/011. Free: the order
+//! of the list.
 
 use crate::state::{State, TASKS};
 use wakeplace_policy_sys::sys;

@@ -5,7 +5,7 @@
 //! the seed. `situation` is called by main.rs and events.rs; the other functions make one part of
 //! it each. `util`, `avg`, `queue`, `pressure`, `hints` and `cpu` fill CPUs; `task`, `mask`,
 //! `duration` and `asleep` tasks; `request`, `queues`, `touch` and `load` the rest. Page:
-//! docs/internals/checks.md; docs/decisions/011.
+//! docs/internals/checks.md; docs/decisions/011. Free: further values at the edges of tests.
 
 use crate::machines::Draw;
 use crate::state::{State, TASKS};

@@ -1,6 +1,7 @@
 //! Answers of the playground (docs/guide/playground.md).
 //!
-//! What must stay: answers are the program's own, in its words; names are the program's.
+//! What must stay: answers are the program's own, in its words; names are the program's. Free:
+//! names and sizes of the questions.
 //! Tests by part (in crates/wasm/src): answer.rs:
 //! `a_comparison_comes_with_its_page_and_its_command` (`run`, `shown`), `a_decision_is_explained`
 //! (`explain`), `a_file_takes_the_place_of_its_name` (`filled`, `keep`),
@@ -8,11 +9,13 @@
 //! (`Names`); crates/study/src/ask/words.rs: `a_comparison_comes_with_its_page_and_its_command` (in
 //! a result); crates/report/src/html/decision.rs: `a_decision_is_explained` (`view`, `why_not`);
 //! names.rs: `the_names_are_the_programs` (`all`, `arguments`, `platform`).
-//! Helpers, and who fails with them: `asked` (all tests).
+//! Helpers, and who fails with them: `asked` (`a_comparison_comes_with_its_page_and_its_command`,
+//! `a_decision_is_explained` and 3 more).
 
 use super::{Asked, answer};
 use serde_json::Value;
 
+/// The answer to a question, or what is said against it.
 fn asked(question: &str, asked: &Asked) -> Result<Value, String> {
     let whole: Value = serde_json::from_str(&answer(question.as_bytes(), asked)).unwrap();
     match whole.get("ok") {

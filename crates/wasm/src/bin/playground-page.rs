@@ -6,8 +6,8 @@
 //!
 //! What must stay: same inputs, same bytes; the page loads nothing from anywhere; order of
 //! `SCRIPTS`, as each uses what those before it have; no `<` in the names, which stand in a script.
-//! No test of its own: `cargo xtask playground-test`, which CI runs, makes the page and tries it in
-//! a browser.
+//! No test of its own (`main`, `page`, `names`): `cargo xtask playground-test`, which CI runs,
+//! makes the page and tries it in a browser. Free: words of its errors.
 //!
 //! Tests: xtask/src/gives/playground.rs
 

@@ -85,7 +85,7 @@ impl Runner<'_> {
         String::from_utf8(output.stdout).context("a result that is not UTF-8")
     }
 
-    /// A command's result.
+    /// A command's result as JSON.
     fn json(&self, command: &str, more: &str) -> Result<Value> {
         let text = self.run(command, &format!("{more} --format json"))?;
         serde_json::from_str(&text).with_context(|| format!("the result of `{command}`"))
@@ -198,7 +198,7 @@ impl Ours {
     }
 }
 
-/// The lesser first.
+/// Two figures, the lesser first.
 fn sorted(a: f64, b: f64) -> (f64, f64) {
     (a.min(b), a.max(b))
 }

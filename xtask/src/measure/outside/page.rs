@@ -78,7 +78,7 @@ fn signed(value: f64) -> String {
     }
 }
 
-/// With its sign.
+/// A percentage with its sign.
 fn percent(value: f64) -> String {
     format!("{} %", signed(value))
 }
@@ -264,7 +264,7 @@ fn table(series: &Series, measured: &[Option<Measured>]) -> String {
     page
 }
 
-/// Rows of this verdict.
+/// The number of rows of this verdict.
 fn count(data: &Data, measured: &[Option<Measured>], verdict: Verdict) -> usize {
     let rows = data.rows().zip(measured);
     let of = rows.map(|((_, row), measured)| Measured::verdict(row, measured.as_ref()));

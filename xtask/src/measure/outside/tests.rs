@@ -2,12 +2,13 @@
 //! Page: docs/results/outside.md.
 //!
 //! What must stay: a row has what its verdict needs, and the page is of the rows: figures here are
-//! worked by hand from `ROWS`. Tests by part: `a_row_is_a_line`,
-//! `rows_of_several_machines_say_theirs` (page.rs: page, `line`, `remarks`);
-//! `rows_have_what_they_need` (rows.rs: parse and check); `a_wrong_row_has_its_cause`,
+//! worked by hand from `ROWS`. Free: the figures of `ROWS`, if the page is worked out anew. Tests
+//! by part: `a_row_is_a_line`, `rows_of_several_machines_say_theirs` (page.rs: page, `line`,
+//! `remarks`); `rows_have_what_they_need` (rows.rs: parse and check); `a_wrong_row_has_its_cause`,
 //! `a_page_of_other_rows_is_found` (page.rs: check); `what_comes_out_otherwise_is_said` (mod.rs:
 //! differences); `readme_has_the_counts` (mod.rs: counted). Helpers, and who fails with them:
-//! `measured` (most tests); `found` (`rows_have_what_they_need`).
+//! `measured` (`a_row_is_a_line`, `a_wrong_row_has_its_cause` and 3 more); `found`
+//! (`rows_have_what_they_need`).
 
 use super::measure::Measured;
 use super::{PAGE, counted, differences, page, rows};
@@ -39,6 +40,7 @@ const ROWS: &str = r#"
     not_expressed = "No model and no recording of it is in the repository."
 "#;
 
+/// What was measured for the rows, with this interval.
 fn measured(interval: (f64, f64)) -> Vec<Option<Measured>> {
     let row = Measured {
         base: 110.0,
@@ -49,6 +51,7 @@ fn measured(interval: (f64, f64)) -> Vec<Option<Measured>> {
     vec![Some(row), None]
 }
 
+/// The findings of a text of rows, or why it cannot be read.
 fn found(text: &str) -> String {
     match rows::parse(text) {
         Ok(data) => rows::check(&data).iter().map(Finding::to_string).collect(),

@@ -30,7 +30,7 @@ impl Verdict {
         Verdict::NotExpressed,
     ];
 
-    /// As the page says it.
+    /// The verdict in the page's words.
     pub(super) fn words(self) -> &'static str {
         match self {
             Verdict::Right => "right",
@@ -73,7 +73,7 @@ pub(super) fn of(published_pct: f64, ours: Option<(f64, f64)>) -> Verdict {
     }
 }
 
-/// The median.
+/// The median of some figures.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -243,7 +243,7 @@ impl Model<'_> {
         self.pay_ext(m);
     }
 
-    /// A CPU has run out of tasks: look for one to pull.
+    /// Looks for a task to pull, for a CPU that has run out of them.
     pub(super) fn new_idle<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if !self.core.newidle_begin(cpu.0, m.now()) {
             return;
@@ -266,13 +266,14 @@ impl Model<'_> {
         self.core.newidle_end(cpu.0, spent, pulled);
     }
 
-    /// This idle CPU was kicked to balance for all idle CPUs.
+    /// Balances for all idle CPUs, on the idle CPU that was kicked for it.
     pub(super) fn nohz_balance<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, by: CpuId) {
         self.extra_work(m, by, KernelWork::Balance);
         self.answer_kick(m, by);
     }
 
-    /// It may have got work meanwhile: then the next tick kicks another.
+    /// Balances as the core says of a kicked CPU: for all idle CPUs, for those that are due, or not
+    /// at all. It may have got work meanwhile: then the next tick kicks another.
     pub(super) fn answer_kick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, by: CpuId) {
         match self.core.nohz_begin(by.0) {
             NohzWork::Nothing => {}

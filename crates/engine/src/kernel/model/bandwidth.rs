@@ -118,7 +118,7 @@ impl Model<'_> {
         self.interrupt_with(m, cpu, Message::GroupTimer { group, slack });
     }
 
-    /// The CPU takes that interrupt.
+    /// Takes the interrupt of a group's timer on the CPU.
     pub(super) fn take_group_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -144,7 +144,7 @@ impl Model<'_> {
         }
     }
 
-    /// The running task has run for so long: that is taken off the budgets of its groups.
+    /// Takes what the running task has run off the budgets of its groups.
     pub(super) fn account_runtime(&mut self, cpu: CpuId, task: TaskId, delta_ns: u64) {
         let mut around = self.tasks[task].group();
         while let Some(group) = around {
@@ -153,8 +153,8 @@ impl Model<'_> {
         }
     }
 
-    /// The kernel looks at the budgets of a group and of those around it on a CPU. Returns true if
-    /// one of them is throttled there.
+    /// Looks at the budgets of a group and of those around it on a CPU. Returns true if one of them
+    /// is throttled there.
     pub(super) fn check_runtime<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -232,8 +232,8 @@ impl Model<'_> {
         self.check_runtime(m, cpu, group).then_some(group)
     }
 
-    /// The CPU looks whom it runs next. Returns true if the running task has stopped, since its
-    /// group is throttled.
+    /// Stops the running task if its group is throttled, as the CPU looks whom it runs next.
+    /// Returns true if the running task has stopped, since its group is throttled.
     pub(super) fn stops_running<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -255,7 +255,8 @@ impl Model<'_> {
         true
     }
 
-    /// The CPU has picked a task that does not run yet. Returns true if it stops at once.
+    /// Stops a task that the CPU has picked and that does not run yet, if its group is throttled.
+    /// Returns true if it stops at once.
     pub(super) fn stops_at_pick<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -296,7 +297,7 @@ impl Model<'_> {
         self.count_running(cpu);
     }
 
-    /// The group may run on a CPU again, by that CPU.
+    /// Lets the group run on a CPU again, by that CPU.
     pub(super) fn unthrottle<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -343,8 +344,8 @@ impl Model<'_> {
         }
     }
 
-    /// As a wake-up without a choice of CPU: the task joins the queue of `cpu` where it had left
-    /// it.
+    /// Puts a throttled task back, as a wake-up without a choice of CPU: it joins the queue of
+    /// `cpu` where it had left it.
     fn join_from_limbo<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, cpu: CpuId) {
         let (home, services) = self.ask_home(m.now());
         home.place_woken(services, task, cpu);
@@ -356,7 +357,7 @@ impl Model<'_> {
         self.throttle_joined(m, task, cpu);
     }
 
-    /// A task in limbo is to change: it joins its queue first.
+    /// Lets a task in limbo that is to change join its queue first.
     pub(super) fn fetch_from_limbo<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId) {
         let mut limbo = self.bandwidth.limbo.iter();
         if let Some(at) = limbo.position(|(held, ..)| *held == task) {
@@ -394,8 +395,8 @@ impl Model<'_> {
         hidden.count() + self.bandwidth.limbo.len()
     }
 
-    /// A task has joined the queue of a CPU. With the first one of a group that has no runtime left
-    /// the group is throttled.
+    /// Throttles, where it has to, the group of a task that has joined the queue of a CPU. With the
+    /// first one of a group that has no runtime left the group is throttled.
     pub(super) fn throttle_joined<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -419,8 +420,7 @@ impl Model<'_> {
         }
     }
 
-    /// A task of a group has left the queue of its CPU to sleep: what the group does not need there
-    /// goes back.
+    /// Gives back what a group does not need on a CPU whose queue a task of it has left to sleep.
     pub(super) fn return_runtime<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

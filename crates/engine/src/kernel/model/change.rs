@@ -70,8 +70,8 @@ impl Model<'_> {
         true
     }
 
-    /// What a phase changes of the running task. Returns true if the task is off the CPU now: the
-    /// caller schedules.
+    /// Carries out what a phase changes of the running task. Returns true if the task is off the
+    /// CPU now: the caller schedules.
     pub(super) fn change_attributes<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -138,7 +138,7 @@ impl Model<'_> {
         }
     }
 
-    /// The task moves to another group; false: it is there already.
+    /// Moves the task to another group; false: it is there already.
     fn change_group<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -161,7 +161,7 @@ impl Model<'_> {
         off.place == Place::Running
     }
 
-    /// The task gets another policy; false: it has that one already.
+    /// Gives the task another policy; false: it has that one already.
     fn change_policy<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -209,7 +209,7 @@ impl Model<'_> {
         true
     }
 
-    /// A holder of mutexes is lent another class, or (None) has only its own again.
+    /// Lends a holder of mutexes another class, or (None) has only its own again.
     fn change_loan<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -238,7 +238,7 @@ impl Model<'_> {
         }
     }
 
-    /// The task has just left the CPU for a change, and the CPU looks whom it runs now.
+    /// Lets the CPU look whom it runs now, once a task has left it for a change.
     pub(super) fn schedule_changed<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -352,7 +352,7 @@ impl Model<'_> {
         self.wait_for_line(m, self.cpu_of(task), by, task);
     }
 
-    /// It joins the queue of its class, or will when it wakes.
+    /// Lets a changed task join the queue of its class, or will when it wakes.
     fn join_changed<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, off: &Off) {
         let cpu = self.cpu_of(task);
         let fair = !self.classes.is_class(task);

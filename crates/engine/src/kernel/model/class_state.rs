@@ -14,12 +14,13 @@
 //! changes.rs::`a_policy_holds_from_its_phase_on` (`new_class`, `set_own_class`, `class_of`),
 //! kthreads.rs::`a_governors_thread_displaces_fair_tasks` (`is_governor`),
 //! storm.rs::`random_steps_obey_the_rules` (`is_throttled`, `forget_refill`). `class_states`,
-//! `has_classes`, `is_class`, `state`: all of these. Each `new`: every run with such tasks.
+//! `has_classes`, `is_class`, `state`: `a_deadline_task_has_its_bandwidth` and the others. Each
+//! `new`: every run with such tasks.
 //!
 //! Callers: change.rs (`has_classes`, `new_class`, `own_level`, `set_own_class`, `set_loan`,
 //! `forget_refill`), classes.rs (`is_governor`, `next_period_ns`, `begin_period`, `begin_job`,
 //! `budget_left_ns`), run.rs (`has_classes`, `budget_left_ns`), class_change.rs (`begin_job`),
-//! fork.rs (`has_classes`), many files (`is_class`).
+//! fork.rs (`has_classes`), queues.rs, run.rs and 11 more (`is_class`).
 //!
 //! Tests: crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/deadline_budgets.rs
@@ -127,13 +128,13 @@ impl ClassState {
         self.task.is_deadline() && self.task.raw().dl_runtime_ns == 0
     }
 
-    /// Its deadline comes before the end of its period.
+    /// Whether a task's deadline comes before the end of its period.
     fn is_constrained(&self) -> bool {
         let raw = self.task.raw();
         raw.dl_deadline_ns < raw.dl_period_ns
     }
 
-    /// When its next period begins (`dl_next_period()`); 0: it has had none.
+    /// The time at which a task's next period begins (`dl_next_period()`); 0: it has had none.
     pub(super) fn next_period_ns(&self) -> u64 {
         let raw = self.task.raw();
         match raw.deadline_ns {
@@ -149,7 +150,7 @@ impl ClassState {
         left * u128::from(raw.dl_runtime_ns) / u128::from(raw.dl_deadline_ns)
     }
 
-    /// What is left of its budget exceeds that (`dl_entity_overflow()`).
+    /// Whether what is left of its budget exceeds that (`dl_entity_overflow()`).
     fn overflows(&self, now: u64) -> bool {
         let budget = u128::from(self.budget_ns.max(0).unsigned_abs());
         budget > self.bandwidth_left_ns(now)
@@ -214,14 +215,14 @@ impl Classes {
         state.expect("asked of RT and deadline tasks only")
     }
 
-    /// Its level, 0 for a fair task.
+    /// A task's level above the fair class, 0 for a fair task.
     #[inline]
     pub(super) fn level(&self, task: TaskId) -> u64 {
         let state = self.states.get(task.index()).and_then(Option::as_ref);
         state.map_or(0, |s| s.task.level())
     }
 
-    /// Some task is or can be above the fair class.
+    /// Whether some task is or can be above the fair class.
     #[inline]
     pub(super) fn has_classes(&self) -> bool {
         !self.states.is_empty()
@@ -247,7 +248,7 @@ impl Classes {
         own.map_or(0, |state| state.task.level())
     }
 
-    /// Its policy changes; what it was lent stays unless that is less. Off the queue.
+    /// Changes a task's own policy; what it was lent stays unless that is less. Off the queue.
     pub(super) fn set_own_class(&mut self, task: TaskId, own: Option<ClassState>) {
         let level = own.as_ref().map_or(0, |own| own.task.level());
         match &mut self.states[task.index()] {
@@ -256,7 +257,7 @@ impl Classes {
         }
     }
 
-    /// It is lent another place, or (None) has only its own again. Off the queue.
+    /// Lends a task another place, or (None) leaves it only its own. Off the queue.
     pub(super) fn set_loan(&mut self, task: TaskId, lent: Option<ClassState>) {
         let state = &mut self.states[task.index()];
         let own = match state.take() {
@@ -279,16 +280,17 @@ impl Classes {
             .is_some_and(|state| state.throttled_until_ns.is_some())
     }
 
-    /// A sleeping task does not wait for a budget.
+    /// Forgets that a task waits for a budget, as it sleeps.
     pub(super) fn forget_refill(&mut self, task: TaskId) {
         if let Some(Some(state)) = self.states.get_mut(task.index()) {
             state.throttled_until_ns = None;
         }
     }
 
-    /// A deadline task wakes: a new job with a new deadline, unless what it has left fits into what
-    /// is left of the old one (constant bandwidth server). A constrained one has no more until its
-    /// next period than fits: nothing after its deadline. False: its budget is empty.
+    /// Begins a job of a deadline task that wakes: a new one with a new deadline, unless what it
+    /// has left fits into what is left of the old one (constant bandwidth server). A constrained
+    /// one has no more until its next period than fits: nothing after its deadline. False: its
+    /// budget is empty.
     pub(super) fn begin_job(&mut self, task: TaskId, now: u64) -> bool {
         let constrained = self.params.constrained;
         let state = self.state(task);

@@ -16,8 +16,8 @@
 //! deadline_budgets.rs::`a_budget_follows_the_clock` (`charge_budget`),
 //! `rt_tasks_go_where_tasks_matter_least` (`select_class`, `class_facts`, `class_push`),
 //! `a_free_cpu_pulls_a_waiting_rt_task` (`class_pull`, `class_move`, `class_carry`),
-//! hotplug.rs::`random_schedules_lose_nothing_1` (`class_tasks`, `nr_class`). `nr_running` is read
-//! by all of these.
+//! hotplug.rs::`random_schedules_lose_nothing_1` (`class_tasks`, `nr_class`). `nr_running` by
+//! `priorities_displace_fair_tasks_and_each_other` and the others.
 //!
 //! Callers: run.rs (`class_sleep`, `class_charge`, `charge_budget`, `class_put_back`,
 //! `class_start`, `class_schedule`), class_change.rs (`class_enter`, `throttle_until_filled`,
@@ -73,13 +73,13 @@ impl Model<'_> {
         self.count_running(cpu);
     }
 
-    /// Where a task above the fair class goes; None for others.
+    /// The CPU to which a task above the fair class goes; None for others.
     pub(super) fn select_class(&mut self, task: TaskId, ask: &Request) -> Option<Choice> {
         let state = self.classes.states.get(task.index())?.as_ref()?;
         Some(self.core.select_class(&self.tasks[task], &state.task, ask))
     }
 
-    /// It joins the queue of `cpu`, woken or new.
+    /// Lets a task above the fair class join the queue of `cpu`, woken or new.
     pub(super) fn class_join_woken<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -98,7 +98,7 @@ impl Model<'_> {
         self.core.woken(cpu.0, m.now());
     }
 
-    /// On `cpu` it becomes one of those that may run.
+    /// Makes a task one of those that may run on `cpu`.
     pub(super) fn class_enter<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -117,7 +117,7 @@ impl Model<'_> {
         self.after_core(m, cpu, result);
     }
 
-    /// The running one leaves the queue of `cpu`.
+    /// Takes the running task of these classes off the queue of `cpu`.
     pub(super) fn class_exit<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -138,7 +138,7 @@ impl Model<'_> {
         result
     }
 
-    /// The running task falls asleep or ends.
+    /// Takes off the running task of these classes, which falls asleep or ends.
     pub(super) fn class_sleep<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -153,7 +153,7 @@ impl Model<'_> {
         self.class_facts(cpu);
     }
 
-    /// Its budget is empty: it waits for the next period on no queue.
+    /// Throttles a task whose budget is empty: it waits for the next period on no queue.
     pub(super) fn throttle_until_filled<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -166,7 +166,7 @@ impl Model<'_> {
         m.push(at, Event::Replenish { task });
     }
 
-    /// A period begins: a new budget and a later deadline.
+    /// Begins a period of a deadline task: a new budget and a later deadline.
     pub(super) fn replenish<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId) {
         let now = m.now();
         let state = self.classes.states[task.index()].as_mut();
@@ -212,7 +212,7 @@ impl Model<'_> {
         self.core.ran_other(cpu.0, now_ns, delta_ns);
     }
 
-    /// The clock of `cpu` changes: up to now its task used up its budget at the old one.
+    /// Takes off a task's budget what it has used up to now, as the clock of `cpu` changes.
     pub(super) fn charge_budget<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let running = self.cpus[cpu].classes.running;
         if running.is_some_and(|task| self.classes.budget_left_ns(task).is_some()) {
@@ -251,7 +251,7 @@ impl Model<'_> {
         }
     }
 
-    /// A period of the RT grants begins.
+    /// Begins a period of the RT grants.
     pub(super) fn rt_period<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         m.push(m.now() + self.classes.params.period_ns, Event::RtPeriod);
         for cpu in self.machine.cpus() {
@@ -265,7 +265,7 @@ impl Model<'_> {
         }
     }
 
-    /// The running task of `cpu` is put back, if it is of these classes.
+    /// Puts the running task of `cpu` back, if it is of these classes.
     pub(super) fn class_put_back<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -306,7 +306,7 @@ impl Model<'_> {
         equal
     }
 
-    /// The task of these classes begins to execute on its CPU.
+    /// Lets a task of these classes begin to execute on its CPU.
     pub(super) fn class_start<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -399,7 +399,7 @@ impl Model<'_> {
         true
     }
 
-    /// Those that wait and would run elsewhere at once go there, the most important first.
+    /// Pushes tasks that wait and would run elsewhere at once, the most important first.
     pub(super) fn class_push<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let waiting: Vec<_> = self.cpus[cpu].classes.waiting().collect();
         for (_, task) in waiting {
@@ -489,7 +489,7 @@ impl Model<'_> {
         m.tell_migrate(task, from, to, cause);
     }
 
-    /// Those of a CPU, the running one first.
+    /// The tasks above the fair class on a CPU, the running one first.
     pub(super) fn class_tasks(&self, cpu: CpuId) -> Vec<TaskId> {
         let queue = &self.cpus[cpu].classes;
         let waiting = queue.waiting().map(|(_, task)| task);

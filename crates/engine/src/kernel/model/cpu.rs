@@ -2,12 +2,13 @@
 //! (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: a CPU starts idle with nothing armed. Fields are free to change with those who
-//! use them; `check_nothing_lost` (report.rs) compares counts with queues. Tests by part:
-//! `random_runs_obey_the_rules_1` (`Cpu`, `Message`),
-//! idle.rs::`a_wakeup_during_entry_waits_for_its_end` (`next_timer_ns`: the governor knows of the
-//! timer), idle.rs::`stopped_ticks_stay_silent` (`tick_stopped`), all of these (`new`).
+//! use them; `check_nothing_lost` (report.rs) compares counts with queues. Free: names and types of
+//! fields, with those who use them. Tests by part: `random_runs_obey_the_rules_1` (`Cpu`,
+//! `Message`), idle.rs::`a_wakeup_during_entry_waits_for_its_end` (`next_timer_ns`: the governor
+//! knows of the timer), idle.rs::`stopped_ticks_stay_silent` (`tick_stopped`),
+//! `random_runs_obey_the_rules_1` and the others (`new`).
 //!
-//! Callers: many files (`next_timer_ns`).
+//! Callers: bandwidth.rs, idle.rs and 2 more (`next_timer_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/idle.rs
 

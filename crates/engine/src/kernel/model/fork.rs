@@ -23,7 +23,7 @@ use crate::observe::{MigrateCause, Observer, PlacementKind};
 use wakeplace_policy_sys::{PlaceKind, Request, Waker};
 
 impl Model<'_> {
-    /// The first task begins to run.
+    /// Places the first task and lets it begin to run.
     pub(super) fn start_first<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

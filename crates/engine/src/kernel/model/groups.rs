@@ -71,7 +71,7 @@ pub(super) fn is_idle(core: &Core, idle: &[usize], group: Option<usize>) -> bool
 }
 
 impl Model<'_> {
-    /// Of a task's group; None: the root, which is never idle.
+    /// Whether a task's group is an idle one; None: the root, which is never idle.
     pub(super) fn is_idle_group(&self, group: Option<usize>) -> bool {
         is_idle(&self.core, &self.idle_groups, group)
     }

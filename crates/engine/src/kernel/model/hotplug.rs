@@ -63,7 +63,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where the first thread starts.
+    /// The CPU on which the first thread starts.
     pub(super) fn start_cpu<O: Observer>(
         &self,
         m: &Mechanics<'_, O>,
@@ -77,7 +77,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where a task goes whose CPUs have all left: the core's answer.
+    /// The CPU to which a task goes whose CPUs have all left: the core's answer.
     pub(super) fn fallback<O: Observer>(
         &self,
         m: &Mechanics<'_, O>,
@@ -93,8 +93,8 @@ impl Model<'_> {
         }
     }
 
-    /// The CPU leaves now. First its work goes, while the caches it shared are known, then the
-    /// domains are built without it.
+    /// Takes a CPU out of the machine. First its work goes, while the caches it shared are known,
+    /// then the domains are built without it.
     fn leave_machine<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         m.account(self, cpu);
         self.facts.online[cpu.index()] = false;
@@ -125,7 +125,7 @@ impl Model<'_> {
         }
     }
 
-    /// The CPU is there again: idle, and looking for work as soon as it is awake.
+    /// Brings a CPU back: idle, and looking for work as soon as it is awake.
     fn come_back<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.facts.online[cpu.index()] = true;
         self.core.cpu_mut(cpu.0).queue.online = 1;
@@ -153,8 +153,8 @@ impl Model<'_> {
         self.restart_sampling(m, cpu);
     }
 
-    /// What interrupts were to tell it. Tasks on their way join its queue, which moves next; a kick
-    /// to balance is lost, as the next tick kicks another CPU.
+    /// Hands over what interrupts were to tell a CPU that leaves. Tasks on their way join its
+    /// queue, which moves next; a kick to balance is lost, as the next tick kicks another CPU.
     fn hand_over_messages<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let heir = m.first_online();
         for message in std::mem::take(&mut self.cpus[cpu].inbox) {
@@ -218,7 +218,7 @@ impl Model<'_> {
         }
     }
 
-    /// Its timers go to one CPU, whatever the tasks' own.
+    /// Hands the timers of a CPU that leaves to one other CPU, whatever the tasks' own.
     fn hand_over_timers<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let heir = m.first_online();
         let mut timers = std::mem::take(&mut self.cpus[cpu].timers);

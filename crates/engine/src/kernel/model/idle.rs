@@ -31,7 +31,7 @@ use crate::observe::Observer;
 const NO_TIMER_NS: u64 = 3_600_000_000_000;
 
 impl Model<'_> {
-    /// A CPU has nothing to run: it finishes its kernel work, then goes idle.
+    /// Lets a CPU that has nothing to run finish its kernel work, then go idle.
     pub(super) fn after_work<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let was_running = m.mode(cpu) == Mode::Running;
         if was_running {
@@ -46,7 +46,8 @@ impl Model<'_> {
         }
     }
 
-    /// The kernel work is done. A task that was queued meanwhile does not wait for its interrupt.
+    /// Goes on once the kernel work is done. A task that was queued meanwhile does not wait for its
+    /// interrupt.
     pub(super) fn finished<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // once it has its line
@@ -131,7 +132,7 @@ impl Model<'_> {
         self.leaves_idle(m, cpu, leaving);
     }
 
-    /// A polling CPU asks its governor again after a while.
+    /// Sets the time at which a polling CPU asks its governor again.
     fn arm_poll_end<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let limit = poll_limit_ns(&self.machine.idle[cpu.index()], self.machine.tick_ns);
         let c = &mut self.cpus[cpu];
@@ -140,7 +141,7 @@ impl Model<'_> {
         m.push(m.now() + limit, Event::PollEnd { cpu, poll });
     }
 
-    /// It has polled for that long, unless something ended it.
+    /// Lets a CPU ask its governor again that has polled for that long, unless something ended it.
     pub(super) fn poll_end<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -155,7 +156,7 @@ impl Model<'_> {
         self.left_idle(m, cpu, leaving, true);
     }
 
-    /// An idle CPU leaves its state.
+    /// Lets an idle CPU leave its state.
     #[inline]
     pub(super) fn leaves_idle<O: Observer>(
         &mut self,
@@ -190,7 +191,7 @@ impl Model<'_> {
         }
     }
 
-    /// A task takes over from the idle task.
+    /// Lets a task take over from the idle task.
     pub(super) fn leave_idle<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if !m.take_cpu(cpu) {
             return;

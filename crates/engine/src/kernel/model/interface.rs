@@ -55,7 +55,8 @@ impl Kernel for Model<'_> {
         self.start_bandwidth(m);
     }
 
-    /// Only a sched_ext scheduler needs to know where callbacks of an event run.
+    /// Notes that an event begins. Only a sched_ext scheduler needs to know where callbacks of an
+    /// event run.
     #[inline]
     fn begin_event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: mechanics::Event) {
         if self.home.is_sched_ext() {
@@ -275,7 +276,7 @@ impl Kernel for Model<'_> {
         self.limit_frequency(m, domain, most, cool);
     }
 
-    /// The core gets the powers, and so do the facts from which domains are built after a hotplug.
+    /// Gives new powers to the core, and to the facts from which domains are built after a hotplug.
     fn energy_model(&mut self, domain: usize, states: &[(u32, u32)]) {
         self.core
             .update_energy_model(domain, states)

@@ -12,8 +12,8 @@
 //! `governor_takes`, `governor_goes_on`, `kthread_goes_on`),
 //! `a_governors_thread_displaces_fair_tasks` (`realtimes`, `class_states`),
 //! `a_periodic_thread_takes_its_time` (`new`, `action`, `start_kthreads`, `settle`),
-//! `it_can_be_switched_off` (`new`: none). `name`, `cpus`, `len`, `numbers`: all of these.
-//! `realtime` is with `realtimes`.
+//! `it_can_be_switched_off` (`new`: none). `name`, `cpus`, `len`, `numbers`:
+//! `a_governors_thread_runs_for_each_change` and the others. `realtime` is with `realtimes`.
 //!
 //! Callers: interface.rs (`start_kthreads`, `kthread_goes_on`), mod.rs (`actions`), run.rs
 //! (`request_frequency`), task.rs (`realtimes`), wake.rs (`kthread_wakes`).
@@ -132,7 +132,7 @@ impl Kthreads {
         Self { all, governors }
     }
 
-    /// How many there are.
+    /// The number of kernel threads.
     pub(super) fn len(&self) -> u32 {
         self.all.len() as u32
     }
@@ -142,22 +142,22 @@ impl Kthreads {
         self.all.iter().map(|kthread| kthread.action).collect()
     }
 
-    /// Their policies, where they are above the fair class.
+    /// The policies of kernel threads, where they are above the fair class.
     pub(super) fn realtimes(&self) -> impl Iterator<Item = Option<RealTime>> {
         self.all.iter().map(Kthread::realtime)
     }
 
-    /// Name of the n-th.
+    /// The name of the n-th kernel thread.
     pub(super) fn name(&self, index: usize) -> Option<&str> {
         Some(&self.all.get(index)?.name)
     }
 
-    /// CPUs of the n-th.
+    /// The CPUs that the n-th kernel thread may use.
     pub(super) fn cpus(&self, index: usize) -> Option<&[u32]> {
         self.all[index].cpus.as_deref()
     }
 
-    /// Their states above the fair class; nothing if all of them are fair.
+    /// The kernel threads' states above the fair class; nothing if all of them are fair.
     pub(super) fn class_states(&self, params: &ClassParams) -> Vec<Option<ClassState>> {
         let state = |kthread: &Kthread| {
             let kind = kthread.realtime()?;
@@ -218,7 +218,7 @@ impl Model<'_> {
         }
     }
 
-    /// A domain is to have another frequency: its thread is woken on the CPU that it slept on, or
+    /// Asks for another frequency of a domain: its thread is woken on the CPU that it slept on, or
     /// the hardware does it. A thread that is at work looks for a request when it is done.
     pub(super) fn request_frequency<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) {
         let governors = &mut self.kthreads.governors;
@@ -240,14 +240,14 @@ impl Model<'_> {
         }
     }
 
-    /// A kernel thread is woken: a governor's takes the request for which that was.
+    /// Notes that a kernel thread is woken: a governor's takes the request for which that was.
     pub(super) fn kthread_wakes(&mut self, index: usize) {
         if let Kind::Governor { domain } = self.kthreads.all[index].kind {
             self.governor_takes(domain);
         }
     }
 
-    /// A governor's thread begins to work on the domain's request.
+    /// Lets a governor's thread begin to work on the domain's request.
     fn governor_takes(&mut self, domain: u32) {
         let opp = self.core.take_freq_request(domain);
         if let Some(governor) = &mut self.kthreads.governors[domain as usize] {
@@ -255,7 +255,7 @@ impl Model<'_> {
         }
     }
 
-    /// A governor's thread has done its part: the hardware begins to change. Does the thread go on
+    /// Ends the part of a governor's thread: the hardware begins to change. Does the thread go on
     /// with a request that was made meanwhile?
     fn governor_goes_on<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, domain: u32) -> bool {
         let Some(governor) = &mut self.kthreads.governors[domain as usize] else {
@@ -271,7 +271,7 @@ impl Model<'_> {
         again
     }
 
-    /// A kernel thread has done what it woke for.
+    /// Lets a kernel thread that has done what it woke for sleep, or go on.
     pub(super) fn kthread_goes_on<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -2,13 +2,15 @@
 //! it, and until when it is on its way to somebody.
 //!
 //! What must stay: all times are ns, and requests are served in the order in which they are made,
-//! each from the time at which the line is free. Up to 1024 CPUs fit a set. Tests by part:
-//! `a_miss_takes_a_transfer_and_a_hit_nothing` (`request`),
+//! each from the time at which the line is free. Up to 1024 CPUs fit a set. Free: how a set of CPUs
+//! is kept. Tests by part: `a_miss_takes_a_transfer_and_a_hit_nothing` (`request`),
 //! `requests_are_served_one_after_the_other` and `readers_wait_less_for_each_other` (who waits),
 //! `an_awaited_line_is_fetched_again_to_be_read` (`access`),
 //! lines.rs::`a_waker_waits_as_its_own_run_time` (what a run makes of it),
-//! `readers_wait_less_for_each_other` (`add`, `has`), all (`only`, `is_empty`); `core` is the
-//! tests' own.
+//! `readers_wait_less_for_each_other` (`add`, `has`), `a_miss_takes_a_transfer_and_a_hit_nothing`
+//! and the others (`only`, `is_empty`); `core` is the tests' own.
+//!
+//! Callers: lines.rs (`access`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/lines.rs
 
@@ -39,24 +41,24 @@ pub(crate) struct Transfer {
 struct Set([u64; 16]);
 
 impl Set {
-    /// A set of one CPU.
+    /// The set that has this CPU alone.
     fn only(number: u32) -> Self {
         let mut set = Self::default();
         set.add(number);
         set
     }
 
-    /// The CPU has the line, too.
+    /// Adds a CPU to those that have the line.
     fn add(&mut self, number: u32) {
         self.0[number as usize / 64 % 16] |= 1 << (number % 64);
     }
 
-    /// Has the CPU the line?
+    /// Whether the CPU has the line.
     fn has(&self, number: u32) -> bool {
         self.0[number as usize / 64 % 16] >> (number % 64) & 1 != 0
     }
 
-    /// Nobody has it.
+    /// Whether no CPU has the line.
     fn is_empty(&self) -> bool {
         self.0 == [0; 16]
     }
@@ -76,7 +78,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// A CPU asks for the line at `at_ns`. Returns when it has read or written it.
+    /// Asks for the line, for a CPU at `at_ns`. Returns when it has read or written it.
     fn request(&mut self, from: Place, write: bool, at_ns: u64, transfer: Transfer) -> u64 {
         let alone = self.copies == Set::only(from.core);
         if alone || !write && self.copies.has(from.core) {
@@ -111,8 +113,8 @@ impl Line {
         begin_ns + transfer_ns
     }
 
-    /// A CPU does this, writes first, from `at_ns` on. Returns when it has. A line that others
-    /// waited for as well when it was written has gone on before it is read.
+    /// Lets a CPU access the line so, writes first, from `at_ns` on. Returns when it has. A line
+    /// that others waited for as well when it was written has gone on before it is read.
     pub(crate) fn access(
         &mut self,
         from: Place,

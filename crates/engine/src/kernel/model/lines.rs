@@ -27,7 +27,7 @@
 //!
 //! Callers: run.rs (`line_wait`, `after_leaving`), balance.rs (`charge_newidle`), interface.rs
 //! (`spin_end`), report.rs (`are_on`), tick.rs (`wait_for_all_lines`), wake.rs (`ttwu_activated`),
-//! wake_latency.rs (`ttwu_activated`), many files (`wait_for_line`).
+//! wake_latency.rs (`ttwu_activated`), change.rs, balance.rs and 3 more (`wait_for_line`).
 //!
 //! Tests: crates/engine/tests/behaviour/lines.rs
 
@@ -54,7 +54,8 @@ fn transfer(costs: &Costs) -> Transfer {
 pub(super) struct GroupLines(Vec<Vec<Line>>);
 
 impl GroupLines {
-    /// Where a line that another CPU wrote takes time.
+    /// The lines of all groups, one per level; none on a machine where a line that another CPU
+    /// wrote takes no time.
     pub(super) fn new(core: &Core, transfer: Transfer) -> Self {
         if transfer.shared_ns | transfer.other_ns == 0 {
             return Self::default();
@@ -110,7 +111,7 @@ impl Model<'_> {
         at_ns - begin_ns
     }
 
-    /// The same of the task's group; 0 if it is in none.
+    /// How long a CPU waits for the line of the task's group; 0 if it is in none.
     #[inline]
     pub(super) fn line_wait<O: Observer>(
         &mut self,
@@ -183,8 +184,9 @@ impl Model<'_> {
         self.wait_for_all_lines(m, cpu, by)
     }
 
-    /// A new-idle pass has looked at CPUs for so long, by the kernel's clock, beside what it has
-    /// waited. It is the CPU's time where a cache line that another one wrote takes any.
+    /// Charges a new-idle pass that has looked at CPUs for so long, by the kernel's clock, beside
+    /// what it has waited. It is the CPU's time where a cache line that another one wrote takes
+    /// any.
     pub(super) fn charge_newidle<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -210,8 +212,8 @@ impl Model<'_> {
         }
     }
 
-    /// A CPU without a task is busy with a line for so long: until then it takes no interrupt and
-    /// picks nothing.
+    /// Keeps a CPU without a task busy with a line for so long: until then it takes no interrupt
+    /// and picks nothing.
     fn spin<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, ns: u64) {
         let c = &mut self.cpus[cpu];
         c.spins = true;
@@ -220,7 +222,8 @@ impl Model<'_> {
         m.set_stalls(self, cpu, true);
     }
 
-    /// The line is there. What came meanwhile is taken after the CPU has looked at its queue.
+    /// Lets a CPU go on that waited for a line, which is there. What came meanwhile is taken after
+    /// the CPU has looked at its queue.
     pub(super) fn spin_end<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let c = &mut self.cpus[cpu];
         if !c.spins || c.spin_until_ns > m.now() {
@@ -256,8 +259,8 @@ impl Model<'_> {
         self.schedule_cpu(m, cpu);
     }
 
-    /// A woken task is in the queue of `cpu`, by the CPU `by`, which has got the line after `wait`;
-    /// then the task displaces what runs there, or the CPU is woken.
+    /// Ends a wake-up: the task is in the queue of `cpu`, by the CPU `by`, which has got the line
+    /// after `wait`; then the task displaces what runs there, or the CPU is woken.
     pub(super) fn ttwu_activated<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -280,7 +283,8 @@ impl Model<'_> {
         m.push(m.now() + wait, Event::Queued { task, by });
     }
 
-    /// The line is there, and the queue's lock free again. The task may have begun meanwhile.
+    /// Goes on with a queued task once the line is there and the queue's lock free again. The task
+    /// may have begun meanwhile.
     pub(super) fn queued<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

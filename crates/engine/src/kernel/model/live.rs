@@ -36,8 +36,8 @@ pub(super) struct IdleTimer {
 }
 
 impl Model<'_> {
-    /// The CPU needs a task, or (`running`) its task a new slice. Returns true if that task goes
-    /// on. Else the next task, if there is one, is at the front.
+    /// Dispatches for a CPU that needs a task, or (`running`) whose task needs a new slice. Returns
+    /// true if that task goes on. Else the next task, if there is one, is at the front.
     pub(super) fn dispatch<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -76,7 +76,8 @@ impl Model<'_> {
         m.push(m.now(), Event::IdleTimer);
     }
 
-    /// It fires on the CPU that it is on, and is not started again before its turn there.
+    /// Takes the timer of idle CPUs. It fires on the CPU that it is on, and is not started again
+    /// before its turn there.
     pub(super) fn idle_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if m.now() != self.idle_timer.at_ns {
             return; // it has fired before
@@ -96,9 +97,9 @@ impl Model<'_> {
         nearest.unwrap_or(cpu)
     }
 
-    /// Its turn: for each idle CPU signals that only fade, and a kick to those that should make
-    /// their periodic pass. A CPU pulls for itself. Then the timer is started again: on a busy CPU
-    /// where there is one.
+    /// Does what the timer of idle CPUs is for: for each idle CPU signals that only fade, and a
+    /// kick to those that should make their periodic pass. A CPU pulls for itself. Then the timer
+    /// is started again: on a busy CPU where there is one.
     pub(super) fn idle_turn<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, by: CpuId) {
         self.extra_work(m, by, KernelWork::Balance);
         let mut turn = IdleTurn::begin(m.now());

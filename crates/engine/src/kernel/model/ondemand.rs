@@ -34,7 +34,7 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// At time 0, with the first samples still to come.
+    /// The governor at time 0, with the first samples still to come.
     pub(super) fn new(core: &Core, nr_cpus: usize, tick_ns: u64) -> Self {
         let domains = core.state().nr_freq_doms;
         let due = |domain| next_sample_ns(core, domain, 0, tick_ns, nr_cpus > 1);
@@ -47,8 +47,8 @@ impl Sampling {
     }
 }
 
-/// The next sample is a whole number of ticks away; with several CPUs those of all clocks fall
-/// together on multiples of their periods.
+/// The time of the next sample: a whole number of ticks away; with several CPUs those of all clocks
+/// fall together on multiples of their periods.
 fn next_sample_ns(core: &Core, domain: u32, now_ns: u64, tick_ns: u64, several: bool) -> u64 {
     let period = (core.sample_period_us(domain) * 1000).div_ceil(tick_ns);
     let tick = now_ns / tick_ns;
@@ -86,7 +86,7 @@ impl Model<'_> {
             || self.clock_cpus(m, domain).first() == Some(&cpu)
     }
 
-    /// The CPUs of a clock have changed: its governor starts anew.
+    /// Starts the governor of a clock anew whose CPUs have changed.
     pub(super) fn restart_sampling<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.begin_sample(m, self.machine.domain_of[cpu.index()]);
     }

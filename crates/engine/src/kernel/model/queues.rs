@@ -17,8 +17,8 @@
 //! hotplug.rs::`random_schedules_lose_nothing_1` (`drop_all_delayed`).
 //!
 //! Callers: balance.rs (`renormalize_vruntime`, `pushed`), change.rs (`let_sleeper_go`),
-//! interface.rs (`yield_to_others`), wake.rs (`renormalize_vruntime`), many files (`ask_home`,
-//! `count_running`).
+//! interface.rs (`yield_to_others`), wake.rs (`renormalize_vruntime`), run.rs, change.rs and 3 more
+//! (`ask_home`), bandwidth.rs, balance.rs and 5 more (`count_running`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/fair.rs,
 //! crates/engine/tests/behaviour/eevdf.rs, crates/engine/tests/behaviour/arithmetic.rs,
@@ -45,7 +45,7 @@ impl<'a> Model<'a> {
         (&mut self.home, services)
     }
 
-    /// The task is the one queued, picked or looked at last.
+    /// Notes that a task is the one queued, picked or looked at last.
     #[inline]
     pub(super) fn touch(&mut self, task: TaskId) {
         self.recency += 1;
@@ -99,7 +99,7 @@ impl<'a> Model<'a> {
         self.arm_slice_end(m, cpu);
     }
 
-    /// A task leaves the queue of `cpu`; `waiting`: it was in it, not running.
+    /// Takes a task off the queue of `cpu`; `waiting`: it was in it, not running.
     pub(super) fn remove<O: Observer>(
         &mut self,
         m: &Mechanics<'_, O>,
@@ -111,7 +111,7 @@ impl<'a> Model<'a> {
         home.dequeue_task(services, task, cpu, waiting);
     }
 
-    /// The CPU begins to look at its queue: sleepers whose turn it is leave it.
+    /// Begins a CPU's look at its queue: sleepers whose turn it is leave it.
     pub(super) fn begin_pick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.home.begin_pick(cpu);
         while let Some(task) = self.home.drop_delayed_next(cpu) {
@@ -145,7 +145,7 @@ impl<'a> Model<'a> {
         self.weigh_touched(cpu);
     }
 
-    /// The running task, just stopped, waits again.
+    /// Puts the running task, just stopped, back to wait.
     pub(super) fn requeue<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -190,7 +190,8 @@ impl<'a> Model<'a> {
         preempts
     }
 
-    /// The running task of `cpu` was displaced: it gives way when the CPU next looks.
+    /// Ends the turn of the running task of `cpu`, which was displaced: it gives way when the CPU
+    /// next looks.
     pub(super) fn end_turn(&mut self, cpu: CpuId) {
         self.cpus[cpu].reschedule = true;
         self.cpus[cpu].reschedule_lazily = false;
@@ -215,7 +216,7 @@ impl<'a> Model<'a> {
         over
     }
 
-    /// The running task lets others go first. Returns false if there is nobody.
+    /// Lets others go before the running task. Returns false if there is nobody.
     pub(super) fn yield_to_others<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

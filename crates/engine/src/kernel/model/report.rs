@@ -7,7 +7,10 @@
 //! (`check_nothing_lost`), wake_latency.rs::`without_a_delay_no_idle_cpu_is_chosen_twice`
 //! (`double_placements`), wake_latency.rs::`a_lock_is_taken_in_turn` (`lock_wait_ns`),
 //! lines.rs::`a_waker_waits_as_its_own_run_time` (`line_wait_ns`),
-//! bandwidth.rs::`a_task_without_end_gets_its_quota` (`groups`), all (`report`).
+//! bandwidth.rs::`a_task_without_end_gets_its_quota` (`groups`), `random_runs_obey_the_rules_1` and
+//! the others (`report`).
+//!
+//! Callers: interface.rs (`report`, from `finish`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/wake_latency.rs, crates/engine/tests/behaviour/lines.rs,

@@ -18,8 +18,9 @@
 //! classes.rs::`a_cap_holds_while_it_lasts` (`limit_frequency`).
 //!
 //! Callers: interface.rs (`charge_run`, `limit_run`, `limit_frequency`), class_change.rs
-//! (`start_task`), classes.rs (`start_task`), many files (`end_stretch`, `schedule_cpu`,
-//! `after_core`).
+//! (`start_task`), classes.rs (`start_task`), classes.rs, change.rs and 2 more (`end_stretch`),
+//! lines.rs, tick.rs and 4 more (`schedule_cpu`), bandwidth.rs, classes.rs and 11 more
+//! (`after_core`).
 //!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 
@@ -32,7 +33,7 @@ use crate::observe::Observer;
 use wakeplace_policy_sys::EventResult;
 
 impl Model<'_> {
-    /// The running task has run for so long: its virtual time.
+    /// Charges the running task's virtual time with what it has run.
     #[inline]
     pub(super) fn charge_run(&mut self, now_ns: u64, cpu: CpuId, task: TaskId, delta_ns: u64) {
         let above = self.cpus[cpu].classes.running.is_some();
@@ -47,8 +48,8 @@ impl Model<'_> {
         }
     }
 
-    /// When the budget of the running task is empty, if it has one. What ends slices between ticks
-    /// is armed.
+    /// The time at which the budget of the running task is empty, if it has one. What ends slices
+    /// between ticks is armed.
     #[inline]
     pub(super) fn limit_run<O: Observer>(
         &mut self,
@@ -63,7 +64,7 @@ impl Model<'_> {
         run_ns.map_or(u64::MAX, |run_ns| from_ns + run_ns)
     }
 
-    /// The running task sleeps; `due`: until then, else until somebody else wakes it.
+    /// Puts the running task to sleep; `due`: until then, else until somebody else wakes it.
     pub(super) fn block<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -78,7 +79,7 @@ impl Model<'_> {
         self.after_leaving(m, cpu, wait);
     }
 
-    /// The running task is gone for good.
+    /// Takes away the running task, which is gone for good.
     pub(super) fn exit_task<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -166,7 +167,7 @@ impl Model<'_> {
         }
     }
 
-    /// The running task is put back into the queue.
+    /// Puts the running task back into the queue.
     pub(super) fn put_back<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let Some(task) = m.current(cpu) else {
             return;
@@ -190,7 +191,8 @@ impl Model<'_> {
         self.leave_ext(m, outer);
     }
 
-    /// The CPU looks whom it runs next: classes, then fair tasks, then a pull, then idle.
+    /// Finds whom the CPU runs next and lets it begin: classes, then fair tasks, then a pull, then
+    /// idle.
     fn schedule_here<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // it will
@@ -285,7 +287,8 @@ impl Model<'_> {
         m.program(self, cpu);
     }
 
-    /// A frequency domain is about to run at this operating point.
+    /// Tells all parts of the model that a frequency domain is about to run at this operating
+    /// point.
     pub(super) fn apply_frequency<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -299,8 +302,8 @@ impl Model<'_> {
         self.after_core(m, cpu, result);
     }
 
-    /// A frequency domain is about to run at an operating point that nobody here asked for. What
-    /// was asked for stays so, and so does a change that is under way.
+    /// Tells the model that a frequency domain is about to run at an operating point that nobody
+    /// here asked for. What was asked for stays so, and so does a change that is under way.
     pub(super) fn follow_clock<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -320,7 +323,7 @@ impl Model<'_> {
         }
     }
 
-    /// A frequency domain may use its operating points up to `most`.
+    /// Limits a frequency domain to its operating points up to `most`.
     pub(super) fn limit_frequency<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -83,8 +83,8 @@ impl Parts<'_, '_> {
         }
     }
 
-    /// As reports have it; of the thread that makes all others `parent`, of its `shell`, of kernel
-    /// threads theirs.
+    /// The name of a thread, as reports have it; of the thread that makes all others `parent`, of
+    /// its `shell`, of kernel threads theirs.
     fn thread_name(&self, task: TaskId) -> String {
         let kthread = self.seen.threads.kthread_index(task);
         if let Some(name) = kthread.and_then(|index| self.model.kthreads.name(index)) {

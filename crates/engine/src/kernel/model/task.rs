@@ -8,8 +8,8 @@
 //! classes.rs::`priorities_displace_fair_tasks_and_each_other` (`realtime`),
 //! classes.rs::`wake_here` (`of_script`), groups.rs::`groups_share_by_shares_not_by_tasks`
 //! (`task_states`), sched_cache.rs::`threads_of_a_process_come_together` (`process`),
-//! eevdf.rs::`an_idle_policy_hog_gets_3_of_1027` (`idle_policy`), all of these (`new`,
-//! `core_tasks`).
+//! eevdf.rs::`an_idle_policy_hog_gets_3_of_1027` (`idle_policy`),
+//! fair.rs::`nice_0_and_nice_5_share_1024_to_335` and the others (`new`, `core_tasks`).
 //!
 //! Callers: mod.rs (`task_states`, `core_tasks`), fork.rs (`core_task`).
 //!
@@ -93,7 +93,7 @@ impl TaskState {
         }
     }
 
-    /// A thread of a script.
+    /// The state of a thread that follows a script.
     pub(super) fn of_script(script: &TaskScript) -> Self {
         Self {
             process: script.attributes.process,

@@ -8,8 +8,9 @@
 //! (`arm_tick`, `tick`), `a_high_resolution_tick_ends_slices_in_time` (`arm_hrtick`, `slice_end`),
 //! lines.rs::`the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`),
 //! balance.rs::`the_second_hog_moves_to_an_idle_cpu` (`kick_nohz`),
-//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`), all (`new`,
-//! `governor`, `push_tick`, `arm_slice_end`).
+//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`),
+//! balance.rs::`four_hogs_on_four_cpus_each_get_one` and the others (`new`, `governor`,
+//! `push_tick`, `arm_slice_end`).
 //!
 //! Callers: idle.rs (`arm_tick`), interface.rs (`slice_end`), queues.rs (`arm_slice_end`), run.rs
 //! (`arm_slice_end`).
@@ -68,7 +69,7 @@ impl Ticks {
 }
 
 impl Model<'_> {
-    /// At most one tick is pending per CPU.
+    /// Arms the next tick of a CPU. At most one tick is pending per CPU.
     #[inline]
     pub(super) fn arm_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if !self.cpus[cpu].tick_armed {
@@ -76,7 +77,8 @@ impl Model<'_> {
         }
     }
 
-    /// At the next whole multiple of the tick's period: all CPUs share the grid.
+    /// Puts the tick of a CPU at the next whole multiple of the tick's period: all CPUs share the
+    /// grid.
     fn push_tick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.cpus[cpu].tick_armed = true;
         let tick = self.machine.tick_ns;
@@ -143,7 +145,7 @@ impl Model<'_> {
         }
     }
 
-    /// Where slices end between ticks: makes sure of an event at the end of the running task's.
+    /// Makes sure, where slices end between ticks, of an event at the end of the running task's.
     #[inline]
     pub(super) fn arm_slice_end<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.ticks.hrtick {

@@ -91,7 +91,7 @@ impl Placements {
 }
 
 impl Model<'_> {
-    /// A task's sleep ends: its timer interrupts the CPU on which it was armed.
+    /// Ends a task's sleep: its timer interrupts the CPU on which it was armed.
     pub(super) fn timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId) {
         let cpu = self.own[task].timer_cpu;
         self.cpus[cpu].next_timer_ns(m.now()); // forgets this one
@@ -135,7 +135,7 @@ impl Model<'_> {
         }
     }
 
-    /// An inter-processor interrupt is taken by an awake CPU (one that went idle meanwhile wakes).
+    /// Takes an inter-processor interrupt, on an awake CPU (one that went idle meanwhile wakes).
     pub(super) fn take_interrupt<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         match m.mode(cpu) {
             // Whatever it was for has been taken with something else, unless it is still there.
@@ -163,7 +163,7 @@ impl Model<'_> {
         self.after_interrupt(m, cpu);
     }
 
-    /// What an interrupt was sent for is done on the CPU that took it.
+    /// Does what an interrupt was sent for, on the CPU that took it.
     fn take_message<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -194,7 +194,7 @@ impl Model<'_> {
         }
     }
 
-    /// The CPU takes a device's interrupt.
+    /// Takes a device's interrupt on the CPU.
     fn take_device<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, run_ns: u64) {
         m.account(self, cpu);
         self.core.irq_time(cpu.0, run_ns);
@@ -202,8 +202,8 @@ impl Model<'_> {
         m.take_for_device(cpu, run_ns);
     }
 
-    /// After interrupt work: run the new task, go on with the old one, or back to idle when it is
-    /// done.
+    /// Decides what the CPU does after interrupt work: run the new task, go on with the old one, or
+    /// back to idle when it is done.
     pub(super) fn after_interrupt<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // once it has its line
@@ -236,7 +236,7 @@ impl Model<'_> {
         m.tell(Happening::KernelWork { cpu, work });
     }
 
-    /// A sleep has ended: the timer's interrupt wakes the task.
+    /// Wakes a task whose sleep has ended, in the timer's interrupt.
     fn wake_by_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -311,7 +311,7 @@ impl Model<'_> {
         self.choice_made(m, task, this_cpu);
     }
 
-    /// What is about to be decided, for those who want to know.
+    /// Shows what is about to be decided, for those who want to know.
     pub(super) fn show_situation<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -373,7 +373,7 @@ impl Model<'_> {
         self.ttwu_lock(m, task, cpu, this_cpu);
     }
 
-    /// A decision is told to those who watch.
+    /// Tells a decision to those who watch.
     pub(super) fn note_choice<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -424,7 +424,7 @@ impl Model<'_> {
         m.tell_migrate(task, from, to, why);
     }
 
-    /// A task joins a queue: woken, or new.
+    /// Puts a task into a queue: woken, or new.
     pub(super) fn activate_task<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -461,8 +461,8 @@ impl Model<'_> {
         self.pay_ext(m);
     }
 
-    /// A task has joined the queue of `cpu`: preempt what runs there, or wake the CPU. `by`: the
-    /// CPU on which this is found out.
+    /// Preempts what runs on `cpu`, whose queue a task has joined, or wakes the CPU. `by`: the CPU
+    /// on which this is found out.
     pub(super) fn wakeup_preempt<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -475,7 +475,7 @@ impl Model<'_> {
         }
     }
 
-    /// The same; false: the task waits.
+    /// Tries to let a task that has joined displace the running one; false: the task waits.
     pub(super) fn try_preempt<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -511,7 +511,7 @@ impl Model<'_> {
         }
     }
 
-    /// The CPU leaves the kernel: who is marked to give way gives way. A thread of the kernel's
+    /// Lets the CPU leave the kernel: who is marked to give way gives way. A thread of the kernel's
     /// goes back to no user mode, and waits for the tick.
     pub(super) fn exit_to_user<O: Observer>(&mut self, m: &Mechanics<'_, O>, cpu: CpuId) {
         if !self.cpus[cpu].reschedule_lazily {
@@ -523,7 +523,7 @@ impl Model<'_> {
         }
     }
 
-    /// A CPU without a task has got one in its queue.
+    /// Kicks a CPU without a task that has got one in its queue.
     pub(super) fn kick<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, by: CpuId) {
         if self.home.is_sched_ext() {
             self.cpus[cpu].reschedule = true; // its task may be in no queue of its own

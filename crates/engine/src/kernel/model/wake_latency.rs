@@ -51,7 +51,7 @@ pub(super) struct QueueLock {
 }
 
 impl QueueLock {
-    /// Whoever has it keeps it until then.
+    /// Notes who has the lock, and that it keeps it until then.
     pub(super) fn keep(&mut self, holder: CpuId, until_ns: u64) {
         self.holder = Some(holder);
         self.free_ns = self.free_ns.max(until_ns);
@@ -85,7 +85,7 @@ impl Model<'_> {
         }
     }
 
-    /// A wake-up under way on `by` goes on after `ns`.
+    /// Lets a wake-up under way on `by` go on after `ns`.
     fn later<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -107,7 +107,7 @@ impl Model<'_> {
         m.push(m.now() + ns, Event::WakeupStage { task });
     }
 
-    /// A wake-up under way goes on.
+    /// Goes on with a wake-up that is under way, at the step that it was at.
     pub(super) fn resume_wakeup<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId) {
         let Wakeup { by, stage, .. } = self.own[task].wake.take().expect("under way");
         let cpu = self.cpu_of(task);
@@ -119,8 +119,9 @@ impl Model<'_> {
         self.after_interrupt(m, by);
     }
 
-    /// The task has not left its CPU for good. Its wake-up goes to that CPU's wake list, if it may,
-    /// without a choice; else the waker waits until it is gone. Returns false if neither applies.
+    /// Wakes a task that has not left its CPU for good. Its wake-up goes to that CPU's wake list,
+    /// if it may, without a choice; else the waker waits until it is gone. Returns false if neither
+    /// applies.
     pub(super) fn ttwu_on_cpu<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -150,7 +151,8 @@ impl Model<'_> {
         true
     }
 
-    /// The CPU has been chosen by one that looked at the idle states of all.
+    /// Goes on with a wake-up whose CPU has been chosen by one that looked at the idle states of
+    /// all.
     pub(super) fn choice_made<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -178,7 +180,7 @@ impl Model<'_> {
         u64::from(looked_at) * self.costs.lock_shared_ns
     }
 
-    /// The choice becomes visible: as a mark of the wake list, or with the task in the queue.
+    /// Makes the choice visible: as a mark of the wake list, or with the task in the queue.
     fn ttwu_queue<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId, by: CpuId) {
         let cpu = self.cpu_of(task);
         if self.by_wake_list(m, task, cpu, by) {
@@ -187,7 +189,7 @@ impl Model<'_> {
         self.ttwu_lock(m, task, cpu, by);
     }
 
-    /// The task goes to the target's wake list, and the target is interrupted if it has to be.
+    /// Puts the task on the target's wake list, and the target is interrupted if it has to be.
     fn ttwu_queue_wakelist<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -214,7 +216,7 @@ impl Model<'_> {
         }
     }
 
-    /// The task joins its queue, once the queue's lock is had.
+    /// Puts the task into its queue, once the queue's lock is had.
     fn ttwu_do_activate<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -227,7 +229,7 @@ impl Model<'_> {
         self.ttwu_activated(m, task, cpu, by);
     }
 
-    /// The CPU leaves: tasks on their way there go elsewhere.
+    /// Sends tasks that are on their way to a CPU that leaves elsewhere.
     pub(super) fn turn_away<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         for task in (0..self.tasks.len() as u32).map(TaskId) {
             let stage = self.own[task].wake.map(|wakeup| wakeup.stage);
@@ -240,7 +242,8 @@ impl Model<'_> {
         }
     }
 
-    /// The choice is visible from now on; a CPU counts choices that others do not see yet.
+    /// Notes that the choice is visible from now on; a CPU counts choices that others do not see
+    /// yet.
     fn seen(&mut self, task: TaskId, cpu: CpuId) {
         if std::mem::take(&mut self.own[task].unseen) {
             self.cpus[cpu].unseen -= 1;
@@ -284,7 +287,7 @@ impl Model<'_> {
         wait
     }
 
-    /// The same where the wait delays nothing but what the waiting CPU does next.
+    /// Takes the lock of a queue where the wait delays nothing but what the waiting CPU does next.
     pub(super) fn lock_queue<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

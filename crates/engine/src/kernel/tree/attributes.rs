@@ -43,7 +43,7 @@ pub(super) fn of_script(script: &TaskScript) -> Attr {
     attr
 }
 
-/// It has changed so. Returns true if something of it has.
+/// Changes the attributes so. Returns true if something of it has.
 pub(super) fn change(attr: &mut Attr, change: &Change) -> bool {
     let before = *attr;
     // What a call does not say of hints stays.
@@ -82,8 +82,8 @@ pub(super) fn level(attr: &Attr) -> u64 {
     }
 }
 
-/// With what a waiter lends that matters more. A budget is not lent: its holder goes before all
-/// RT tasks.
+/// The attributes of a task with what a waiter lends that matters more. A budget is not lent: its
+/// holder goes before all RT tasks.
 pub(super) fn lent(own: &Attr, donor: Option<&Attr>) -> Attr {
     match donor.filter(|donor| level(donor) > level(own)) {
         None => *own,

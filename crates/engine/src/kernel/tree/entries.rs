@@ -7,10 +7,12 @@
 //! built: crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source`
 //! (`enter`, `follow`, `switch`), `energy_aware_placement_is_the_kernels_own` (the same twice),
 //! `a_governor_that_comes_first_repeats_no_call` (`call`, `start`), `no_kind_of_work_makes_it_warn`
-//! (`carry_out`, `next_of`, `go_on`), all of these (`view`, `kernels`, `take_changes`, `arm`,
-//! `signal`, `without_task`).
+//! (`carry_out`, `next_of`, `go_on`),
+//! crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source` and the
+//! others (`view`, `kernels`, `take_changes`, `arm`, `signal`, `without_task`).
 //!
-//! Callers: interface.rs (`next_of`).
+//! Callers: interface.rs (`next_of`, `go_on`, `arm`), tasks.rs and interrupts.rs (`carry_out`,
+//! `switch`), tasks.rs (`call`), frequency.rs (`enter`, `follow`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source
@@ -66,8 +68,8 @@ impl Tree<'_> {
         answer
     }
 
-    /// The same for what the kernel must not refuse: a run that goes on without it would be
-    /// another one.
+    /// Enters the kernel for what it must not refuse. A refusal ends the run: one that goes on
+    /// without it would be another one.
     pub(super) fn carry_out<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -80,7 +82,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The same for a call of the task that runs on a CPU.
+    /// Carries out a call of the task that runs on a CPU.
     pub(super) fn call<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -91,7 +93,7 @@ impl Tree<'_> {
         self.carry_out(m, what, |entries| entries.call(cpu.0, call));
     }
 
-    /// Timers and interrupts of CPUs that changed.
+    /// Sets the timers of CPUs that changed and sends their interrupts, as the kernel says by now.
     fn take_changes<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         let mut changed = std::mem::take(&mut self.changed);
         self.entries.take_changed(&mut changed);
@@ -107,7 +109,7 @@ impl Tree<'_> {
         self.changed = changed;
     }
 
-    /// The timer of a CPU fires when the kernel has set it to.
+    /// Sets the timer of a CPU to the time at which the kernel wants its next event.
     pub(super) fn arm<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let at_ns = self.view(cpu).next_event_ns;
         let c = &mut self.cpus[cpu];
@@ -122,15 +124,15 @@ impl Tree<'_> {
         }
     }
 
-    /// An inter-processor interrupt goes out.
+    /// Sends an inter-processor interrupt to a CPU; one that idles begins to leave its state.
     fn signal<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if let Some(leaving) = m.ipi(cpu) {
             self.leaves_idle(m, cpu, &leaving);
         }
     }
 
-    /// After an order of the machine's owner, in which other CPUs have run: each does what the
-    /// kernel says by now.
+    /// Lets each CPU do what the kernel says by now, after an order of the machine's owner, in
+    /// which other CPUs have run.
     pub(super) fn follow<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         for cpu in self.machine.cpus() {
             match m.mode(cpu) {
@@ -141,7 +143,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The CPU takes up what the kernel says that it does. `sleeps`: the task that it ran does.
+    /// Lets the CPU take up what the kernel says that it does. `sleeps`: the task that it ran does.
     pub(super) fn switch<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -164,7 +166,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The CPU begins to run the task that its kernel has switched to.
+    /// Lets the CPU begin to run the task that its kernel has switched to.
     fn start<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, task: TaskId) {
         m.take_cpu(cpu);
         if m.thread(task).state != State::Runnable {
@@ -191,7 +193,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The CPU has no task: kernel work, then what the kernel says.
+    /// Lets a CPU that has no task do its kernel work, then what the kernel says.
     pub(super) fn without_task<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.view(cpu).state == state::WORK {
             m.hold(self, cpu, self.view(cpu).work_ns);
@@ -201,7 +203,8 @@ impl Tree<'_> {
         }
     }
 
-    /// The CPU's kernel work is done.
+    /// Lets the CPU do what the kernel says is next: take an interrupt, idle, spin, go on or run a
+    /// task. Called when its kernel work is done.
     pub(super) fn next_of<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         if self.waits_for(m, cpu) != 0 {
             return self.take(m, cpu);
@@ -231,7 +234,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The kernel goes on, on a CPU that came up, waited for another one or was at work.
+    /// Lets the kernel go on, on a CPU that came up, waited for another one or was at work.
     pub(super) fn go_on<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         let answer = self.enter(m, |entries| entries.go_on(cpu.0));
         if answer != Err(Refused::Dead) {

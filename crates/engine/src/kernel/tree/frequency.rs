@@ -34,7 +34,7 @@ impl Tree<'_> {
         at.min(opps.len() - 1) as u16
     }
 
-    /// A driver is asked for a frequency.
+    /// Asks the machine for the frequency that a driver of the tree wants.
     pub(super) fn want<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, own: u32, khz: u32) {
         let domain = self.domains.platform_domain[own as usize];
         let before = self.opp_wanted(domain);
@@ -45,7 +45,7 @@ impl Tree<'_> {
         }
     }
 
-    /// A domain may use its points up to `most`; up to `cool` by its warmth.
+    /// Limits a domain to its points up to `most`; up to `cool` by its warmth.
     pub(super) fn limit<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -100,7 +100,7 @@ impl Tree<'_> {
     }
 }
 
-/// The run ends with what the kernel answered: a driver's order cannot be skipped.
+/// Ends the run with what the kernel answered: a driver's order cannot be skipped.
 fn refused<O: Observer>(m: &mut Mechanics<'_, O>, errno: i64) {
     let said = format!("it refuses an order of the machine's owner (errno {errno})");
     m.end(Ended::Kernel { said });

@@ -50,7 +50,8 @@ impl Kernel for Tree<'_> {
 
     fn start<O: Observer>(&mut self, _: &mut Mechanics<'_, O>) {}
 
-    /// An expired timer of an older generation is nothing: the kernel has set it anew since.
+    /// Handles an event of the tree's own. An expired timer of an older generation is nothing: the
+    /// kernel has set it anew since.
     fn event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: KernelEvent) {
         match event.into() {
             Event::Timer { cpu, generation } if self.cpus[cpu].generation == generation => {
@@ -80,7 +81,7 @@ impl Kernel for Tree<'_> {
         }
     }
 
-    /// It may have been taken with another one already.
+    /// Takes an interrupt. It may have been taken with another one already.
     fn interrupt<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         // What it was for may have been taken with something else.
         match self.waits_for(m, cpu) {
@@ -89,12 +90,12 @@ impl Kernel for Tree<'_> {
         }
     }
 
-    /// All interrupts are taken at once.
+    /// Takes all interrupts at once, on a CPU that is awake.
     fn awake<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.take(m, cpu);
     }
 
-    /// The time is the CPU's, then the kernel takes its interrupt.
+    /// Takes a device's interrupt: the time is the CPU's, then the kernel takes its interrupt.
     fn device<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, run_ns: u64) {
         self.cpus[cpu].device_ns += run_ns;
         self.rouse(m, cpu);
@@ -104,7 +105,7 @@ impl Kernel for Tree<'_> {
         self.next_of(m, cpu);
     }
 
-    /// The kernel has switched to another task than the one the machine runs.
+    /// Whether the kernel has switched to another task than the one the machine runs.
     fn wants_cpu(&self, cpu: CpuId) -> bool {
         self.kernels(cpu) != self.cpus[cpu].runs
     }
@@ -214,7 +215,7 @@ impl Kernel for Tree<'_> {
         self.lend_now(m, holder, donor, by)
     }
 
-    /// The kernel is not told: drivers of a tree hear of no end of a change.
+    /// Does nothing: the kernel is not told, as drivers of a tree hear of no end of a change.
     fn opp_reached<O: Observer>(&mut self, _: &mut Mechanics<'_, O>, _: u32, _: u16) {}
 
     fn freq_limit<O: Observer>(
@@ -232,7 +233,8 @@ impl Kernel for Tree<'_> {
         unreachable!("refused by `check` before the run");
     }
 
-    /// The kernel may answer at once or later; `plugged` takes the answer.
+    /// Orders the kernel to let a CPU go or come. It may answer at once or later; `plugged` takes
+    /// the answer.
     fn hotplug<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, online: bool) {
         let call = Call::Hotplug {
             cpu: cpu.0,
@@ -261,14 +263,14 @@ fn plug_ticket(cpu: CpuId, online: bool) -> u64 {
     (u64::from(cpu.0) << 1 | u64::from(online)) + ORDER + 1
 }
 
-/// The other way round.
+/// The CPU and the direction of a ticket that `plug_ticket` has made.
 fn of_plug_ticket(ticket: u64) -> (CpuId, bool) {
     let plugged = ticket - ORDER - 1;
     (CpuId((plugged >> 1) as u32), plugged & 1 != 0)
 }
 
 impl Tree<'_> {
-    /// A CPU has gone or come, or the kernel has kept it.
+    /// Takes the kernel's answer: a CPU has gone or come, or the kernel has kept it.
     pub(super) fn plugged<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -8,7 +8,8 @@
 //! `no_kind_of_work_makes_it_warn` (`take` with devices, `rouse`),
 //! crates/cli/tests/all/kernel_runs.rs::`the_boot_is_forgotten` (`end_sleeps`: the first task),
 //! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own`
-//! (`charge_timer`, `after`). `waits_for` and `leaves_idle`: all of these.
+//! (`charge_timer`, `after`). `waits_for` and `leaves_idle`: `no_kind_of_work_makes_it_warn` and
+//! the others.
 //!
 //! Callers: entries.rs (`waits_for`, `rouse`), interface.rs (`waits_for`, `rouse`).
 //!
@@ -42,7 +43,7 @@ impl Tree<'_> {
         }
     }
 
-    /// An idle CPU leaves its state. If that takes time the mechanics tell when it is over.
+    /// Lets an idle CPU leave its state. If that takes time the mechanics tell when it is over.
     pub(super) fn leaves_idle<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -55,7 +56,7 @@ impl Tree<'_> {
         }
     }
 
-    /// An awake CPU takes all its interrupts, and goes on.
+    /// Takes all interrupts of an awake CPU, and lets it go on.
     pub(super) fn take<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         m.account(self, cpu);
         let device_ns = std::mem::take(&mut self.cpus[cpu].device_ns);

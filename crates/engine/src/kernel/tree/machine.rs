@@ -84,7 +84,7 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
     }
 }
 
-/// By the name of the platform's state; latencies ns.
+/// An idle state for the tree, by the name of the platform's; latencies ns.
 fn idle_state(platform: &Platform, state: &CpuIdleState) -> abi::IdleState {
     abi::IdleState {
         name: platform.idle_states[usize::from(state.index)].name.clone(),
@@ -146,7 +146,8 @@ pub(super) struct Domains {
 }
 
 impl Domains {
-    /// Which of the platform's domains each of the kernel's is: one per CPU where policies are.
+    /// Finds which of the platform's domains each of the kernel's is: one per CPU where policies
+    /// are.
     pub(super) fn of(machine: &Machine) -> Self {
         let mut of_cpu = vec![0; machine.nr_cpus as usize];
         let mut platform_domain = Vec::new();

@@ -13,7 +13,8 @@
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `recorded_runs_happen_again_in_the_same_source` and `a_comparison_does_not_depend_on_threads`
 //! (equal entries), `energy_aware_placement_is_the_kernels_own` (`new`, `take_boot`, and the same
-//! twice), `waits_for_devices_move_frequencies` (`setup`). `default` by all of these.
+//! twice), `waits_for_devices_move_frequencies` (`setup`). `default` by
+//! `recorded_runs_happen_again_in_the_same_source` and the others.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source
@@ -67,7 +68,7 @@ struct Cpu {
 }
 
 impl Default for Cpu {
-    /// Nothing runs, no timer is armed.
+    /// A CPU at the start: nothing runs, no timer is armed.
     fn default() -> Self {
         Self {
             runs: None,
@@ -116,7 +117,7 @@ pub(crate) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// Of a kernel that has booted on `tree_machine`, at time 0.
+    /// The tree's side of a kernel that has booted on `tree_machine`, at time 0.
     pub(crate) fn new(
         platform: &wakeplace_platform::Platform,
         machine: &'a Machine,

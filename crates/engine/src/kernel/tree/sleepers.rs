@@ -33,7 +33,7 @@ type Sleep = (u64, TaskId, u64);
 const SMALL: usize = 64;
 
 impl Sleepers {
-    /// A task falls asleep until a time, ns.
+    /// Adds a task that falls asleep until a time, ns.
     pub(super) fn add(&mut self, at_ns: u64, task: TaskId) {
         self.remove(task);
         if task.index() >= self.sleeps.0.len() {
@@ -50,7 +50,7 @@ impl Sleepers {
         }
     }
 
-    /// It sleeps no more, if it did.
+    /// Removes a task: it sleeps no more, if it did.
     pub(super) fn remove(&mut self, task: TaskId) {
         if let Some(sleep) = self.sleeps.0.get_mut(task.index())
             && sleep.take().is_some()

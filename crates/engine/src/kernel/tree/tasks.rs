@@ -120,7 +120,7 @@ impl Tree<'_> {
         }
     }
 
-    /// It did not take something before the run. The first one is kept.
+    /// Notes what the kernel did not take before the run. The first one is kept.
     fn refuse(&mut self, what: &str) {
         let said = || format!("it refuses {what}");
         self.refused.get_or_insert_with(said);
@@ -146,7 +146,7 @@ impl Tree<'_> {
         group.map_or(ROOT_GROUP, |group| self.groups[group as usize])
     }
 
-    /// A thread of a script is there.
+    /// Adds a thread of a script.
     pub(super) fn add(&mut self, script: &TaskScript, like: TaskId, cpu: CpuId) {
         let mut own = Own::of_script(script, self.tasks[like].group);
         own.cpu = cpu;
@@ -204,7 +204,7 @@ impl Tree<'_> {
         });
     }
 
-    /// The running task sleeps; until then (ns), or until it is woken (None).
+    /// Puts the running task to sleep; until then (ns), or until it is woken (None).
     pub(super) fn sleep_now<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -248,7 +248,7 @@ impl Tree<'_> {
         m.push(due_ns, Event::Due { task });
     }
 
-    /// What runs on `cpu` wakes a task.
+    /// Wakes a task, by what runs on `cpu`.
     pub(super) fn wake_now<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -274,7 +274,7 @@ impl Tree<'_> {
         self.woken(m, task, cpu);
     }
 
-    /// A sleep is over: the thread is on its way to the CPU that the kernel has chosen.
+    /// Ends a sleep: the thread is on its way to the CPU that the kernel has chosen.
     pub(super) fn woken<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -287,7 +287,7 @@ impl Tree<'_> {
         m.takes_io_wait(task);
     }
 
-    /// The running task ends: the kernel switches away from it for the last time.
+    /// Ends the running task: the kernel switches away from it for the last time.
     pub(super) fn exit_now<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -306,7 +306,7 @@ impl Tree<'_> {
         self.switch(m, cpu, true);
     }
 
-    /// The running task changes. Returns true if it is off the CPU.
+    /// Changes the running task's attributes. Returns true if it is off the CPU.
     pub(super) fn change_now<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -341,13 +341,13 @@ impl Tree<'_> {
         self.wants_cpu(cpu)
     }
 
-    /// With what it was lent, if that is more (`attributes::level`).
+    /// A task's level with what it was lent, if that is more (`attributes::level`).
     pub(super) fn level_of(&self, task: TaskId) -> u64 {
         let own = &self.tasks[task];
         attributes::level(own.lent.as_ref().unwrap_or(&own.attr))
     }
 
-    /// A holder of mutexes has what `donor` has, if that is above its own. Returns true if
+    /// Gives a holder of mutexes what `donor` has, if that is above its own. Returns true if
     /// something changed.
     pub(super) fn lend_now<O: Observer>(
         &mut self,

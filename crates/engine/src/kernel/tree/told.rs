@@ -42,7 +42,7 @@ pub(super) fn counted(entries: &dyn Entries) -> KernelCounts {
 }
 
 impl Tree<'_> {
-    /// The same since it had booted.
+    /// What the kernel has counted since it had booted.
     pub(super) fn counts(&self) -> KernelCounts {
         let (now, then) = (counted(self.entries), self.booted);
         KernelCounts {
@@ -53,7 +53,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Takes all of it up.
+    /// Takes up all that the kernel has told since the last entry.
     pub(super) fn hear<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         if !self.entries.has_told() {
             return;
@@ -81,7 +81,7 @@ impl Tree<'_> {
         self.told = told;
     }
 
-    /// A CPU was chosen for a task.
+    /// Takes up that the kernel has chosen a CPU for a task, and tells the observer of it.
     fn note<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, decided: &Decided) {
         let facts = &decided.facts;
         self.overutilized = facts.overutilized != 0;

@@ -3,9 +3,10 @@
 //! (docs/rules/README.md#event-order).
 //!
 //! What must stay: at most one place per CPU, and the order of one sorted list of all ends. Its
-//! shape is free: it is for speed. Tests by part: `an_end_moves` (`arm`, `disarm`, `move_on`),
-//! `ends_at_one_time` and `an_end_armed_twice` (`put`), `the_least_comes_first` (`write`, `take`,
-//! `clear`), all (`new`, `first`, `of`, `lesser`, `time_ns`).
+//! shape is free: it is for speed. Free: the shape of the tree. Tests by part: `an_end_moves`
+//! (`arm`, `disarm`, `move_on`), `ends_at_one_time` and `an_end_armed_twice` (`put`),
+//! `the_least_comes_first` (`write`, `take`, `clear`), `an_end_moves` and the others (`new`,
+//! `first`, `of`, `lesser`, `time_ns`).
 //!
 //! Callers: mechanics/queue.rs (`disarm`, `time_ns`).
 //!
@@ -43,7 +44,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// For so many CPUs, without an end yet.
+    /// The places of so many CPUs, without an end yet.
     pub(super) fn new(nr_cpus: usize, ahead_ns: u64, class: u8) -> Self {
         assert!(nr_cpus <= 1 << CPU_BITS, "a key has too few bits");
         let (mut cpus, mut of_cpus) = (0, 1);
@@ -63,9 +64,9 @@ impl Ends {
         }
     }
 
-    /// The step that runs on `cpu` ends at `due_ns`. A place before that stays: it moves on when
-    /// its time has come. So of ends at the same time the one goes first that was the first to
-    /// stand there.
+    /// Notes that the step that runs on `cpu` ends at `due_ns`. A place before that stays: it moves
+    /// on when its time has come. So of ends at the same time the one goes first that was the first
+    /// to stand there.
     #[inline]
     pub(super) fn arm(&mut self, cpu: CpuId, due_ns: u64, now_ns: u64) {
         self.due_ns[cpu.index()] = due_ns;
@@ -75,7 +76,7 @@ impl Ends {
         }
     }
 
-    /// Nothing runs on `cpu` any more.
+    /// Notes that nothing runs on `cpu` any more: no step of it ends.
     #[inline]
     pub(super) fn disarm(&mut self, cpu: CpuId) {
         self.due_ns[cpu.index()] = u64::MAX;
@@ -113,7 +114,7 @@ impl Ends {
         None
     }
 
-    /// The place of `cpu` has come before its step ends.
+    /// Moves on the place of `cpu`, which has come before its step ends.
     #[inline(never)]
     fn move_on(&mut self, cpu: CpuId, now_ns: u64) {
         let due_ns = self.due_ns[cpu.index()];
@@ -124,7 +125,7 @@ impl Ends {
         }
     }
 
-    /// The first place was handed out and not taken again.
+    /// Empties the place of `cpu`, the first one, which was handed out and not taken again.
     #[inline(never)]
     fn clear(&mut self, cpu: CpuId) {
         self.write(cpu, NEVER);
@@ -161,7 +162,7 @@ impl Ends {
     }
 }
 
-/// Which of two is less cannot be predicted: no jump.
+/// The lesser of two keys. Which it is cannot be predicted: no jump.
 #[inline]
 fn lesser(a: u128, b: u128) -> u128 {
     let other = 0_u128.wrapping_sub(u128::from(b < a));

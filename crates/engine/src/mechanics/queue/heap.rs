@@ -36,7 +36,8 @@ pub(super) struct Heap {
 }
 
 impl Heap {
-    /// If an entry was just taken, the new one takes its place: one way down instead of two.
+    /// Adds an entry. If one was just taken, the new one takes its place: one way down instead of
+    /// two.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
         if std::mem::take(&mut self.taken) {

@@ -2,7 +2,7 @@
 //! Rule: docs/rules/README.md#event-order.
 //!
 //! What must stay: order is time, class, sequence, whatever holds the events; the last test
-//! compares with a look at all.
+//! compares with a look at all. Free: times and CPUs in the tests, and how helpers are built.
 //! Tests by part (in crates/engine/src): mechanics/clock.rs:
 //! `order_is_time_then_class_then_sequence` (`push`, `pop_until`); mechanics/queue.rs:
 //! `order_is_time_then_class_then_sequence` (`class`, `key`), `later_events_stay` (`pop_until`),
@@ -10,8 +10,10 @@
 //! `disarm`, `move_on`), `an_end_armed_twice` (`put`), `the_least_comes_first` (`write`, `take`,
 //! `clear`); mechanics/queue/heap.rs: `the_least_comes_first` (`push`, `first`, `take`);
 //! mechanics/queue/ends.rs: `ends_at_one_time`.
-//! Helpers, and who fails with them: `queue`, `end` (all tests); `of_kernel`, `timer` (most tests);
-//! `tick` (`order_is_time_then_class_then_sequence`, `later_events_stay`, `the_least_comes_first`).
+//! Helpers, and who fails with them: `queue`, `end` (`order_is_time_then_class_then_sequence`,
+//! `later_events_stay` and 4 more); `of_kernel`, `timer` (`order_is_time_then_class_then_sequence`,
+//! `later_events_stay` and 3 more); `tick` (`order_is_time_then_class_then_sequence`,
+//! `later_events_stay`, `the_least_comes_first`).
 
 use super::{Event, EventQueue, KernelEvent};
 use crate::ids::CpuId;
@@ -20,6 +22,7 @@ const AHEAD_NS: u64 = 100;
 /// The class of ticks.
 const TICK: u8 = 9;
 
+/// An empty queue of 11 CPUs.
 fn queue() -> EventQueue {
     EventQueue::new(11, AHEAD_NS)
 }
@@ -34,14 +37,17 @@ fn of_kernel(class: u8, subject: u32) -> KernelEvent {
     }
 }
 
+/// A kernel's timer, told apart by its task.
 fn timer(task: u32) -> Event {
     Event::Kernel(of_kernel(3, task))
 }
 
+/// The end of a step on a CPU.
 fn end(cpu: u32) -> Event {
     Event::RunEnd { cpu: CpuId(cpu) }
 }
 
+/// A kernel's tick of a CPU.
 fn tick(cpu: u32) -> Event {
     Event::Kernel(of_kernel(TICK, cpu))
 }

@@ -56,7 +56,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// When counting begins, if the workload counts and all its tasks exist.
+    /// The time at which counting begins, if the workload counts and all its tasks exist.
     pub(in crate::mechanics) fn counts_from_ns(&self) -> Option<u64> {
         Some(self.t_zero_ns? + self.warm_up_ns?)
     }
@@ -104,7 +104,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Go
     }
 
-    /// A frame of a chain begins: at the time at which it was due, or so long after the task was
+    /// Begins a frame of a chain: at the time at which it was due, or so long after the task was
     /// woken.
     fn begin_frame(&mut self, task: TaskId, chain: u32, woken: Option<i32>) {
         let thread = &mut self.threads[task];
@@ -122,7 +122,7 @@ impl<O: Observer> Mechanics<'_, O> {
         });
     }
 
-    /// The task has done its part of a frame.
+    /// Notes that the task has done its part of a frame.
     fn end_frame(&mut self, task: TaskId, chain: u32, frame: Option<u32>) {
         // As many chains as bits: `wakeplace_workload::Deadlines` takes no more.
         let of_chain = 1_u64 << (chain % u64::BITS);
@@ -134,7 +134,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// Where the task's own times begin; None: that is still to come.
+    /// The time from which the task's own times count; None: that is still to come.
     pub(super) fn zero_ns(&self, task: TaskId) -> Option<u64> {
         let thread = &self.threads[task];
         match self.threads.scripts[thread.script as usize].zero {

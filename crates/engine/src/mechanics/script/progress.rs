@@ -121,12 +121,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The phase it is in.
+    /// The phase that a thread is in.
     pub(crate) fn phase<'a>(&self, script: &'a TaskScript) -> &'a Phase {
         &script.phases[self.phase]
     }
 
-    /// Its position.
+    /// The position of the phase that a thread is in.
     pub(crate) fn phase_index(&self) -> u32 {
         self.phase as u32
     }

@@ -127,8 +127,8 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The parent has done what it was at: it runs its program, forks the next thread, lets them
-    /// all begin, if that is its part, or sleeps.
+    /// Lets the parent go on, which has done what it was at: it runs its program, forks the next
+    /// thread, lets them all begin, if that is its part, or sleeps.
     pub(super) fn parent_goes_on<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let parent = self.threads.parent();
         if std::mem::take(&mut self.creation.execs) {
@@ -200,7 +200,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The work of a fork (`begin_fork`) is done: the thread exists.
+    /// Makes the thread, once the work of the fork (`begin_fork`) is done.
     pub(super) fn fork_thread<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -274,14 +274,14 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// When the task is to begin, once time zero is known.
+    /// The time at which the task is to begin, once time zero is known.
     fn begins_at(&self, task: TaskId) -> u64 {
         let script = self.threads[task].script;
         let zero = self.zero_ns(task).unwrap_or(self.clock.now);
         zero + self.threads.scripts[script as usize].delay_ns
     }
 
-    /// A new thread has run for the first time.
+    /// Brings a new thread, which has run for the first time, to the start line.
     pub(super) fn start_line<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         self.threads[task].started = true; // unless it waits at the line
         if self.threads[task].number.is_some() {
@@ -314,7 +314,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The running task is the last one to be ready: the parent may sleep until then.
+    /// Wakes the parent if it sleeps: the running task is the last one to be ready.
     fn tell_parent<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let parent = self.threads.parent();
         if self.threads[parent].state == State::Sleeping {
@@ -324,7 +324,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The thread sleeps until it is let go; its parent may be told first.
+    /// Lets the thread sleep until it is let go; its parent may be told first.
     fn wait_at_line<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         self.threads[task].started = false;
         self.creation.at_line.push(task);
@@ -332,7 +332,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// The running task wakes all who wait at the start line, the first one first.
+    /// Wakes, by the running task, all who wait at the start line, the first one first.
     fn let_begin<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -353,13 +353,13 @@ impl<O: Observer> Mechanics<'_, O> {
         self.wake_all_listed(k, cpu, task, then)
     }
 
-    /// The thread goes on, after its delay.
+    /// Lets the thread go on, after its delay.
     pub(super) fn begin<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         let due = self.begins_at(task);
         self.begin_at(k, cpu, task, due)
     }
 
-    /// It sleeps until `due`, ns, which may be over: then it goes on at once.
+    /// Lets the thread sleep until `due`, ns, which may be over: then it goes on at once.
     fn begin_at<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, due: u64) -> Flow {
         self.threads[task].stamp_ns = due;
         if due <= self.clock.now {

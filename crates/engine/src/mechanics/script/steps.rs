@@ -14,7 +14,8 @@
 //! kthreads.rs::`a_periodic_thread_takes_its_time` (`hidden_goes_on`),
 //! storm.rs::`random_steps_obey_the_rules` (`share`).
 //!
-//! Callers: mechanics/work.rs (`continue_script`), many files (`resume`).
+//! Callers: mechanics/work.rs (`continue_script`), start.rs, kernel/model/kthreads.rs and 2 more
+//! (`resume`).
 //!
 //! Tests: crates/engine/tests/behaviour/storm.rs, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/outcomes.rs
@@ -92,7 +93,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// What was under way when the task's action or sleep began.
+    /// Goes on with what was under way when the task's action or sleep began.
     pub(super) fn go_on<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         let now = self.clock.now;
         let thread = &mut self.threads[task];
@@ -194,7 +195,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The task executes until this is done.
+    /// Lets the task execute until this is done.
     fn run_for<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, action: Action) -> Flow {
         let thread = &mut self.threads[task];
         thread.worked_for = u64::MAX;
@@ -223,7 +224,7 @@ impl<O: Observer> Mechanics<'_, O> {
         nearest.map_or(cpu_ns, |distance| cpu_ns.saturating_mul(distance) / 10)
     }
 
-    /// The task sleeps for a time; `io`: it waits for a device.
+    /// Puts the task to sleep for a time; `io`: it waits for a device.
     fn sleep_for<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -247,7 +248,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// The task waits for the next expiry of a timer, or is late and goes on.
+    /// Lets the task wait for the next expiry of a timer, or is late and goes on.
     fn await_timer<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -290,7 +291,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// The task goes on running, unless its last step made somebody else due.
+    /// Lets the task go on running, unless its last step made somebody else due.
     pub(crate) fn resume<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         if k.wants_cpu(cpu) {
             k.schedule(self, cpu, None);
@@ -299,7 +300,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// A repetition of a phase begins: what it changes, and the affinity.
+    /// Begins a repetition of a phase: what it changes, and the affinity.
     fn enter_phase<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         if !self.threads.begin_pass(task, self.clock.now) {
             return Flow::Go;
@@ -318,7 +319,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// The kernel may place a task that runs another program anew.
+    /// Lets the kernel place a task anew that runs another program.
     pub(super) fn exec<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) -> Flow {
         if !k.exec(self, cpu, task) {
             return Flow::Go;
@@ -328,7 +329,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// The running task sleeps; `due`: until then, else until somebody else wakes it.
+    /// Puts the running task to sleep; `due`: until then, else until somebody else wakes it.
     pub(in crate::mechanics) fn block<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -340,7 +341,7 @@ impl<O: Observer> Mechanics<'_, O> {
         k.sleep(self, cpu, task, due);
     }
 
-    /// The running task ends; before that it tells whoever waits for its end.
+    /// Ends the running task; before that it tells whoever waits for its end.
     pub(super) fn exit<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId) {
         let thread = &mut self.threads[task];
         let told = std::mem::replace(&mut thread.ends, true);

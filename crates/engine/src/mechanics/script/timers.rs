@@ -8,7 +8,10 @@
 //! measures.rs::`a_timer_with_overruns_leaves_out_what_it_missed` (`taken`),
 //! `forked_threads_have_timers_of_their_own` (`PrivateTimers`, `resolve`),
 //! forking.rs::`forked_threads_have_timers_of_their_own` also `of` and `timers_of`; `timer`,
-//! `ahead` and `late` are the tests' own. Each `new`: all.
+//! `ahead` and `late` are the tests' own. Each `new`: `late_timers_rebase_or_keep_the_grid` and the
+//! others.
+//!
+//! Callers: progress.rs and steps.rs (`advance`), steps.rs (`taken`, `resolve`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs::forked_threads_have_timers_of_their_own
@@ -35,7 +38,7 @@ pub(crate) struct TimerUse {
 }
 
 impl TimerState {
-    /// Not started: the first use says when it expires.
+    /// A timer that is not started: the first use says when it expires.
     pub(crate) fn new(timer: &Timer) -> Self {
         Self {
             mode: timer.mode,
@@ -62,7 +65,8 @@ impl TimerState {
         }
     }
 
-    /// The thread has noticed the expiry: one that counts overruns leaves out the expiries since.
+    /// Notes that the thread has noticed the expiry: one that counts overruns leaves out the
+    /// expiries since.
     pub(crate) fn taken(&mut self, now_ns: u64, period_ns: u64) {
         if self.mode != TimerMode::Overrun || period_ns == 0 {
             return;

@@ -2,11 +2,13 @@
 //! Rule: docs/rules/sched-ext.md#rq-clocks.
 //!
 //! What must stay: what a scheduler may read in which callback, and that its clocks are of now
-//! there. `Kernel::rq_clock` and `Kernel::task` are what is read.
+//! there. `Kernel::rq_clock` and `Kernel::task` are what is read. Free: work and sleep of the
+//! tasks, if the clocks are worked out anew.
 //! Tests by part (in crates/engine/src): kernel/model/sched_ext (`tell_ext_clocks`):
 //! `clocks_advance_by_the_time_that_a_task_runs`, `ticks_count_as_user_time`.
-//! Helpers, and who fails with them: `stretches` (all tests). `running` and `stopping` of its
-//! scheduler call `read`.
+//! Helpers, and who fails with them: `stretches` (`clocks_advance_by_the_time_that_a_task_runs`,
+//! `ticks_count_as_user_time`). `running` and `stopping` of its scheduler call `read`. `info` is
+//! the table of its callbacks.
 
 use crate::common::*;
 use wakeplace_engine::sched_ext::{Callback, Exit, Kernel, OpsInfo, RqClock, SchedExtOps, TaskId};
@@ -29,6 +31,7 @@ struct Reader {
 }
 
 impl Reader {
+    /// Notes what the kernel says of clocks and of the task.
     fn read(&mut self, kernel: &dyn Kernel, task: TaskId, begins: bool) {
         let facts = kernel.task(task);
         self.seen.push(Seen {
@@ -42,6 +45,7 @@ impl Reader {
 }
 
 impl SchedExtOps for Reader {
+    /// Its table: the two callbacks that read.
     fn info(&self) -> OpsInfo {
         let all = [Callback::Running, Callback::Stopping];
         OpsInfo {
@@ -51,11 +55,13 @@ impl SchedExtOps for Reader {
         }
     }
 
+    /// Reads as a stretch begins.
     fn running(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         self.read(kernel, task, true);
         Ok(())
     }
 
+    /// Reads as a stretch ends.
     fn stopping(
         &mut self,
         kernel: &mut dyn Kernel,

@@ -2,10 +2,21 @@
 //! (docs/rules/sched-ext.md#errors and docs/rules/sched-ext.md#watchdog).
 //!
 //! What must stay: names of errors and their texts are the kernel's: they are compared as a whole.
+//! Free: how the wrong thing is brought about.
 //! Tests by part (in crates/engine/src): kernel/model/event.rs: `a_forgotten_task_is_found`
-//! (`Watchdog`); crates/sched-ext/src/class/validate.rs and exit.rs: all others.
-//! Helpers, and who fails with them: `global`, `end_of` (most tests); `wrong` (all tests); `error`
-//! (5 tests). `enqueue`, `dispatch` and `init` do the wrong thing, at a time.
+//! (`Watchdog`); crates/sched-ext/src/class/validate.rs and exit.rs: `queues_that_are_not_there`,
+//! `cpus_that_a_task_may_not_use_or_that_are_not_there`, `orders_that_do_not_mix`,
+//! `direct_dispatches_of_others_and_twice`, `kfuncs_in_the_wrong_place`,
+//! `the_buffer_of_dispatches_has_an_end`, `what_a_program_says_itself`,
+//! `a_queue_that_nobody_serves_is_named`, `hotplug_needs_callbacks`,
+//! `what_is_not_modelled_is_refused`.
+//! Helpers, and who fails with them: `global` (`queues_that_are_not_there`,
+//! `cpus_that_a_task_may_not_use_or_that_are_not_there` and 9 more); `end_of`
+//! (`queues_that_are_not_there`, `orders_that_do_not_mix` and 8 more); `wrong`
+//! (`queues_that_are_not_there`, `orders_that_do_not_mix` and 9 more); `error`
+//! (`queues_that_are_not_there`, `cpus_that_a_task_may_not_use_or_that_are_not_there` and 3 more).
+//! `enqueue`, `dispatch` and `init` do the wrong thing, at a time. `info` is the table of its
+//! callbacks.
 
 use crate::common::*;
 use wakeplace_engine::sched_ext::consts::{
@@ -25,6 +36,7 @@ struct Wrong {
     info: OpsInfo,
 }
 
+/// A scheduler whose `enqueue` is this one.
 fn wrong(enqueue: Enqueue) -> Wrong {
     let callbacks = [Callback::Enqueue, Callback::Dispatch, Callback::Init];
     Wrong {
@@ -39,20 +51,24 @@ fn wrong(enqueue: Enqueue) -> Wrong {
     }
 }
 
+/// Puts a task into the global queue, as is allowed.
 fn global(kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
     kernel.dsq_insert(task, SCX_DSQ_GLOBAL, SCX_SLICE_DFL, 0);
     Ok(())
 }
 
 impl SchedExtOps for Wrong {
+    /// Its table of callbacks.
     fn info(&self) -> OpsInfo {
         self.info.clone()
     }
 
+    /// Makes queue 7.
     fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
         Ok(kernel.create_dsq(7, -1))
     }
 
+    /// Does what is allowed, and from a time on the wrong thing.
     fn enqueue(&mut self, kernel: &mut dyn Kernel, task: TaskId, _: u64) -> Result<(), Exit> {
         match kernel.now_ns() >= self.from_ns {
             true => (self.enqueue)(kernel, task),
@@ -60,6 +76,7 @@ impl SchedExtOps for Wrong {
         }
     }
 
+    /// Does the wrong thing from a time on, if there is one for `dispatch`.
     fn dispatch(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -86,6 +103,7 @@ fn end_of(ops: &mut Wrong, ns: u64) -> Exit {
     }
 }
 
+/// Runs the scheduler with this `enqueue`: the error that ends it.
 fn error(enqueue: Enqueue) -> String {
     let exit = end_of(&mut wrong(enqueue), S);
     assert_eq!((exit.kind, exit.code), (ExitKind::Error, 0));

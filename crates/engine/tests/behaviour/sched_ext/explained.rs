@@ -2,10 +2,12 @@
 //! Page: docs/guide/schedulers.md; docs/rules/sched-ext.md#idle.
 //!
 //! What must stay: what is told is the record of the run itself, in the order of its callbacks.
+//! Free: the tasks, and how helpers are built.
 //! Tests by part (in crates/engine/src): both.rs: `a_direct_dispatch` (`sched_ext`);
 //! explain/sched_ext.rs: `a_direct_dispatch` (steps), `the_number_is_one_of_its_task` (which
 //! wake-up), `a_wait_in_a_queue` (until it runs).
-//! Helpers, and who fails with them: `light`, `fifth` (all tests); `explained`, `callbacks`
+//! Helpers, and who fails with them: `light` (`a_direct_dispatch`, `the_number_is_one_of_its_task`
+//! and 1 more); `fifth` (`the_number_is_one_of_its_task` and 2 more); `explained`, `callbacks`
 //! (`a_direct_dispatch`, `a_wait_in_a_queue`).
 
 use super::simple::Simple;
@@ -16,6 +18,7 @@ use wakeplace_engine::sched_ext::{Callback, TaskId};
 use wakeplace_engine::{Asked, SchedExtExplanation, Which, explain_sched_ext};
 use wakeplace_workload::{Loops, TaskScript};
 
+/// A task that works 1 ms and sleeps, for ever.
 fn light() -> TaskScript {
     script(
         Loops::Forever,
@@ -42,6 +45,7 @@ fn fifth(scripts: Option<Vec<u32>>, cpus: u32, tasks: Vec<TaskScript>) -> SchedE
         .unwrap_or_else(|missing| panic!("{missing:?}"))
 }
 
+/// The callbacks that are told, in their order.
 fn callbacks(told: &SchedExtExplanation) -> Vec<Callback> {
     told.callbacks.iter().map(|c| c.callback).collect()
 }

@@ -1,10 +1,13 @@
 //! A CPU that a higher class takes, and gives back.
 //!
 //! What must stay: a scheduler hears of a CPU that is gone and that is back in turns, never twice.
+//! Free: work of the tasks, and how helpers are built.
 //! Tests by part: `a_cpu_is_released_and_acquired_in_turns`, `a_cpu_that_idled_is_not_released`
 //! (cpu_release and cpu_acquire: crates/engine/src/kernel/model/sched_ext).
-//! Helpers, and who fails with them: `heard` (all tests). `cpu_acquire` and `cpu_release` write
-//! down what is heard. Rule: docs/rules/sched-ext.md#dispatch.
+//! Helpers, and who fails with them: `heard` (`a_cpu_is_released_and_acquired_in_turns`,
+//! `a_cpu_that_idled_is_not_released`). `cpu_acquire` and `cpu_release` write down what is heard.
+//! `info` is the table of its callbacks.
+//! Rule: docs/rules/sched-ext.md#dispatch.
 
 use crate::common::*;
 use wakeplace_engine::RunReport;
@@ -27,6 +30,7 @@ struct Listener {
 }
 
 impl SchedExtOps for Listener {
+    /// Its table: the two callbacks that it hears.
     fn info(&self) -> OpsInfo {
         let ears = [Callback::CpuAcquire, Callback::CpuRelease];
         OpsInfo {
@@ -36,11 +40,13 @@ impl SchedExtOps for Listener {
         }
     }
 
+    /// Notes that the CPU is back.
     fn cpu_acquire(&mut self, kernel: &mut dyn Kernel, _cpu: i32) -> Result<(), Exit> {
         self.heard.push(Heard::Acquired(kernel.now_ns()));
         Ok(())
     }
 
+    /// Notes that the CPU is gone, why and for whom.
     fn cpu_release(
         &mut self,
         kernel: &mut dyn Kernel,

@@ -1,7 +1,7 @@
 //! What the kernel does for a scheduler: slices, order, idle CPUs, frequencies, costs.
 //!
 //! What must stay: slices (20 ms), weights (100, 33) and targets (1024) are the page's; the class
-//! itself is crates/sched-ext.
+//! itself is crates/sched-ext. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/home/any.rs: `two_hogs_take_turns_of_a_slice`
 //! (`SchedExt`); kernel/model/home/mod.rs: `a_lone_task_is_kept` (`dispatch`, `keeps`);
 //! kernel/model/home/sched_ext.rs: `a_lone_task_is_kept` (keeps), `a_waking_task_finds_an_idle_cpu`
@@ -9,9 +9,11 @@
 //! `cpus_take_from_the_shared_queue` (moves), `frequencies_begin_at_the_highest` (frequencies);
 //! kernel/model/sched_ext/callbacks.rs: `callbacks_cost_time` (costs);
 //! kernel/model/home/sched_ext.rs: `virtual_time_shares_by_weight`.
-//! Helpers, and who fails with them: `simple` (all tests); `on_cpus` (most tests); `busy_ns`
-//! (`callbacks_cost_time`). Rules: docs/rules/sched-ext.md#slices, docs/rules/sched-ext.md#weights,
-//! docs/rules/sched-ext.md#idle, docs/rules/sched-ext.md#cpuperf, docs/rules/sched-ext.md#costs.
+//! Helpers, and who fails with them: `simple` (`frequencies_begin_at_the_highest`,
+//! `callbacks_cost_time` and 5 more); `on_cpus` (`two_hogs_take_turns_of_a_slice`,
+//! `virtual_time_shares_by_weight` and 3 more); `busy_ns` (`callbacks_cost_time`). Rules:
+//! docs/rules/sched-ext.md#slices, docs/rules/sched-ext.md#weights, docs/rules/sched-ext.md#idle,
+//! docs/rules/sched-ext.md#cpuperf, docs/rules/sched-ext.md#costs.
 
 use super::simple::Simple;
 use crate::common::*;
@@ -21,6 +23,7 @@ use wakeplace_engine::{Ended, RunReport};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Loops, TaskScript, Workload};
 
+/// Runs a workload under the simple scheduler.
 fn simple(
     platform: &Platform,
     load: &Workload,
@@ -32,6 +35,7 @@ fn simple(
     simulate_sched_ext(platform, &policy, load, options, &mut ops)
 }
 
+/// Runs tasks on so many equal CPUs under the simple scheduler.
 fn on_cpus(cpus: u32, tasks: Vec<TaskScript>, ns: u64, fifo: bool) -> (RunReport, Log) {
     let board = Board::symmetric(cpus);
     simple(

@@ -2,10 +2,10 @@
 //! once; else one queue for all CPUs, in the order of arrival or of weighted virtual time.
 //!
 //! What must stay: it stays the simplest scheduler: what `scx_simple` does and no more, since
-//! rules.rs computes what it must lead to. Callers: rules.rs, explained.rs, storms.rs
-//! (`Simple::new`); each callback is called by the class. Rule: docs/rules/sched-ext.md.
-//! `select_cpu`, `enqueue` and `dispatch` choose; `running`, `stopping`, `enable` and `before` keep
-//! virtual time; `info` and `init` are its table and its queue.
+//! rules.rs computes what it must lead to. Free: how it keeps its virtual time. Callers: rules.rs,
+//! explained.rs, storms.rs (`Simple::new`); each callback is called by the class. Rule:
+//! docs/rules/sched-ext.md. `select_cpu`, `enqueue` and `dispatch` choose; `running`, `stopping`,
+//! `enable` and `before` keep virtual time; `info` and `init` are its table and its queue.
 
 use wakeplace_engine::sched_ext::consts::{SCX_DSQ_LOCAL, SCX_SLICE_DFL};
 use wakeplace_engine::sched_ext::{Callback, Exit, Kernel, OpsInfo, SchedExtOps, TaskId};
@@ -30,11 +30,13 @@ impl Simple {
     }
 }
 
+/// Whether a virtual time comes before another one, which may have wrapped.
 fn before(a: u64, b: u64) -> bool {
     a.wrapping_sub(b).cast_signed() < 0
 }
 
 impl SchedExtOps for Simple {
+    /// Its table: the callbacks that it has.
     fn info(&self) -> OpsInfo {
         use Callback::{Dispatch, Enable, Enqueue, Init, Running, SelectCpu, Stopping};
         let all = [
@@ -47,10 +49,12 @@ impl SchedExtOps for Simple {
         }
     }
 
+    /// Makes the queue of all CPUs.
     fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
         Ok(kernel.create_dsq(SHARED, -1))
     }
 
+    /// Takes the kernel's choice; a task that gets an idle CPU is dispatched at once.
     fn select_cpu(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -65,6 +69,7 @@ impl SchedExtOps for Simple {
         Ok(cpu)
     }
 
+    /// Puts a task into the queue, by arrival or by virtual time.
     fn enqueue(&mut self, kernel: &mut dyn Kernel, task: TaskId, flags: u64) -> Result<(), Exit> {
         if self.fifo {
             kernel.dsq_insert(task, SHARED, SCX_SLICE_DFL, flags);
@@ -78,6 +83,7 @@ impl SchedExtOps for Simple {
         Ok(())
     }
 
+    /// Moves the first task of the queue to the CPU.
     fn dispatch(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -88,6 +94,7 @@ impl SchedExtOps for Simple {
         Ok(())
     }
 
+    /// Brings the virtual time up to the task's.
     fn running(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         let vtime = kernel.task(task).dsq_vtime;
         if before(self.vtime_now, vtime) {
@@ -96,6 +103,7 @@ impl SchedExtOps for Simple {
         Ok(())
     }
 
+    /// Charges the task, by its weight, with what it used of its slice.
     fn stopping(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -109,6 +117,7 @@ impl SchedExtOps for Simple {
         Ok(())
     }
 
+    /// Lets a new task begin at the virtual time of now.
     fn enable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         kernel.set_dsq_vtime(task, self.vtime_now);
         Ok(())

@@ -2,7 +2,7 @@
 //! Rules: docs/rules/sched-ext.md#tasks (order of callbacks), common/checker.rs.
 //!
 //! What must stay: a seed names a run; no failing run is left out. `said` shows the seed of a run
-//! that fails.
+//! that fails. Free: numbers of seeds and of benchmarks.
 //! Tests by part: `a_wild_scheduler_loses_nobody` (wild.rs and all of crates/sched-ext);
 //! `benchmarks_run_under_the_simple_scheduler` (simple.rs).
 //! Helpers, and who fails with them: `said` (`a_wild_scheduler_loses_nobody`).
@@ -16,6 +16,7 @@ use crate::storm::{comings_and_goings, storm};
 use wakeplace_engine::{Ended, check};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
+/// Says which run it is; shown if the test fails.
 #[allow(clippy::print_stderr, reason = "the seed of a failure")]
 fn said(seed: u64, platform: &str) {
     eprintln!("seed {seed}, {platform}");

@@ -2,12 +2,14 @@
 //! calls it in the order that docs/rules/sched-ext.md#tasks says.
 //!
 //! What must stay: whatever it does is allowed by the rules, it loses no task, and its asserts are
-//! the order that the page says. Caller: storms.rs::`a_wild_scheduler_loses_nobody`; each callback
-//! is called by the class. `known` keeps what is known of a task; `allowed`, `queue`, `kick` and
-//! `shuffle` do the random things. `select_cpu`, `enqueue`, `dequeue`, `dispatch`, `tick`,
-//! `yield_task`, `update_idle`, `cpu_release` and `timer` act at random; the others (`runnable`,
-//! `running`, `stopping`, `quiescent`, `init_task`, `exit_task`, `enable`, `disable`,
-//! `set_cpumask`, `set_weight`, `cgroup_move`, `cpu_acquire`) assert their order.
+//! the order that the page says. Free: how often it does what, and new things that the rules allow.
+//! Caller: storms.rs::`a_wild_scheduler_loses_nobody`; each callback is called by the class.
+//! `known` keeps what is known of a task; `allowed`, `queue`, `kick` and `shuffle` do the random
+//! things. `select_cpu`, `enqueue`, `dequeue`, `dispatch`, `tick`, `yield_task`, `update_idle`,
+//! `cpu_release` and `timer` act at random; the others (`runnable`, `running`, `stopping`,
+//! `quiescent`, `init_task`, `exit_task`, `enable`, `disable`, `set_cpumask`, `set_weight`,
+//! `cgroup_move`, `cpu_acquire`) assert their order. `info` and `init` are its table and its
+//! queues; `one_of` and `slice` draw.
 
 use crate::invariants::Random;
 use std::collections::VecDeque;
@@ -68,6 +70,7 @@ impl Wild {
         }
     }
 
+    /// What is known of a task.
     fn known(&mut self, task: TaskId) -> &mut Known {
         if self.tasks.len() <= task.index() {
             self.tasks.resize(task.index() + 1, Known::default());
@@ -75,10 +78,12 @@ impl Wild {
         &mut self.tasks[task.index()]
     }
 
+    /// One of a list.
     fn one_of(&mut self, list: &[u64]) -> u64 {
         list[self.random.below(list.len() as u64) as usize]
     }
 
+    /// A random slice, ns.
     fn slice(&mut self) -> u64 {
         match self.random.below(8) {
             0 => 0,
@@ -130,6 +135,7 @@ impl Wild {
         assert!(done);
     }
 
+    /// Kicks a random CPU.
     fn kick(&mut self, kernel: &mut dyn Kernel) {
         let cpu = self.random.below(kernel.nr_cpu_ids().into()) as i32;
         let flags = match self.random.below(3) {
@@ -142,17 +148,20 @@ impl Wild {
 }
 
 impl SchedExtOps for Wild {
+    /// Its table: name, flags and callbacks.
     fn info(&self) -> OpsInfo {
         OpsInfo {
             name: "wild".to_owned(),
             flags: self.flags,
             timeout_ms: 5_000,
             dispatch_max_batch: 8,
+            sub_cgroup_id: 0,
             callbacks: Callback::ALL.into_iter().collect(),
             kernel: self.kernel,
         }
     }
 
+    /// Makes its queues.
     fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
         for dsq in FIFOS.into_iter().chain(BY_VTIME) {
             assert_eq!(kernel.create_dsq(dsq, -1), 0);
@@ -164,6 +173,7 @@ impl SchedExtOps for Wild {
         Ok(0)
     }
 
+    /// Chooses a CPU at random; now and then it dispatches at once.
     fn select_cpu(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -190,6 +200,7 @@ impl SchedExtOps for Wild {
         Ok(cpu)
     }
 
+    /// Checks that the task may run, and puts it somewhere or holds it.
     fn enqueue(&mut self, kernel: &mut dyn Kernel, task: TaskId, _flags: u64) -> Result<(), Exit> {
         let known = *self.known(task);
         assert!(known.runnable && !known.running, "{task:?}: {known:?}");
@@ -201,11 +212,13 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Holds the task no more.
     fn dequeue(&mut self, _: &mut dyn Kernel, task: TaskId, _flags: u64) -> Result<(), Exit> {
         self.held.retain(|held| *held != task);
         Ok(())
     }
 
+    /// Moves tasks that are held or queued at random.
     fn dispatch(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -243,6 +256,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the task runs; now and then its slice ends.
     fn tick(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         assert!(self.known(task).running);
         if self.random.one_in(4) || kernel.task(task).slice_ns == SCX_SLICE_INF {
@@ -251,6 +265,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task may run from now on.
     fn runnable(&mut self, _: &mut dyn Kernel, task: TaskId, _flags: u64) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.enabled && !known.runnable, "{task:?}: {known:?}");
@@ -258,6 +273,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task runs, where it does.
     fn running(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         let cpu = kernel.task(task).cpu;
         assert_eq!(kernel.cpu_curr(cpu), Some(task));
@@ -272,6 +288,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task runs no more.
     fn stopping(&mut self, _: &mut dyn Kernel, task: TaskId, _runnable: bool) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.running, "{task:?}: {known:?}");
@@ -279,6 +296,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task may not run any more.
     fn quiescent(&mut self, _: &mut dyn Kernel, task: TaskId, _flags: u64) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.runnable && !known.running, "{task:?}: {known:?}");
@@ -286,6 +304,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the task runs; now and then it loses its slice.
     fn yield_task(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -299,16 +318,19 @@ impl SchedExtOps for Wild {
         Ok(false)
     }
 
+    /// Notes that the task changes.
     fn set_cpumask(&mut self, _: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         self.known(task).changes = true;
         Ok(())
     }
 
+    /// Notes that the task changes.
     fn set_weight(&mut self, _: &mut dyn Kernel, task: TaskId, _weight: u32) -> Result<(), Exit> {
         self.known(task).changes = true;
         Ok(())
     }
 
+    /// Checks that a CPU begins and ends to idle in turns.
     fn update_idle(&mut self, kernel: &mut dyn Kernel, cpu: i32, idle: bool) -> Result<(), Exit> {
         let was = std::mem::replace(&mut self.idle[cpu as usize], idle);
         assert_ne!(was, idle, "CPU {cpu}: no change");
@@ -318,11 +340,13 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the CPU had been released.
     fn cpu_acquire(&mut self, _: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
         assert!(std::mem::take(&mut self.released[cpu as usize]));
         Ok(())
     }
 
+    /// Checks that the CPU had not been released before.
     fn cpu_release(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -338,6 +362,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the task is new, and notes its group.
     fn init_task(
         &mut self,
         kernel: &mut dyn Kernel,
@@ -352,6 +377,7 @@ impl SchedExtOps for Wild {
         Ok(0)
     }
 
+    /// Checks that the task was there and is done.
     fn exit_task(&mut self, _: &mut dyn Kernel, task: TaskId, _: bool) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(
@@ -362,6 +388,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task is the scheduler's.
     fn enable(&mut self, _: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.there && !known.enabled, "{known:?}");
@@ -369,6 +396,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks and notes that the task is the scheduler's no more.
     fn disable(&mut self, _: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
         let known = self.known(task);
         assert!(known.enabled && !known.runnable, "{task:?}: {known:?}");
@@ -376,6 +404,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Checks that the task leaves the group that it is known to be in.
     fn cgroup_move(
         &mut self,
         _: &mut dyn Kernel,
@@ -389,6 +418,7 @@ impl SchedExtOps for Wild {
         Ok(())
     }
 
+    /// Kicks all idle CPUs and starts the timer again, so that none waits for ever.
     fn timer(&mut self, kernel: &mut dyn Kernel, timer: TimerId) -> Result<(), Exit> {
         for cpu in 0..kernel.nr_cpu_ids() {
             kernel.kick_cpu(cpu.cast_signed(), SCX_KICK_IDLE);

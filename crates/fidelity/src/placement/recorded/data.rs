@@ -104,7 +104,7 @@ impl Rules {
         }
     }
 
-    /// The same rules in the simulator.
+    /// The policy of the simulator that has the same rules.
     pub(crate) fn policy(self) -> &'static str {
         match self {
             Self::Eas => super::super::KERNEL_POLICY,
@@ -180,7 +180,7 @@ impl RecordedTask {
 }
 
 impl RecordedSet {
-    /// The same as the simulator takes it.
+    /// The set as the simulator takes it.
     pub(crate) fn to_simulate(&self) -> Set {
         Set {
             name: self.name.clone(),
@@ -190,7 +190,7 @@ impl RecordedSet {
         }
     }
 
-    /// A set's periods, phases and sizes are possible ones.
+    /// Checks that a set's periods, phases and sizes are possible ones.
     fn check(&self) -> Result<(), String> {
         let expect = |holds: bool, task: &RecordedTask, what: &str| {
             let place = || format!("set {}, task {}: {what}", self.name, task.name);
@@ -240,7 +240,7 @@ impl Recorded {
             .filter(move |run| run.rules == rules && run.set == set)
     }
 
-    /// A file's clusters, sets and runs belong together.
+    /// Checks that a file's clusters, sets and runs belong together.
     fn check(&self) -> Result<(), String> {
         let platform = Platform::load(&self.platform).map_err(|error| error.to_string())?;
         let clusters: BTreeSet<&str> = platform.clusters.iter().map(|c| &*c.name).collect();
@@ -280,12 +280,12 @@ impl Recorded {
 }
 
 impl Run {
-    /// Is it this one?
+    /// Whether the run is of these rules, this set and this repeat.
     pub(crate) fn is(&self, rules: Rules, set: &str, repeat: u32) -> bool {
         (self.rules, self.set.as_str(), self.repeat) == (rules, set, repeat)
     }
 
-    /// As messages call it.
+    /// The name that messages have for it.
     pub(crate) fn place(&self) -> String {
         format!("{} {} {}", self.rules.name(), self.set, self.repeat)
     }
@@ -296,7 +296,7 @@ impl Run {
         (period_ns * self.tasks[task].scaled_duty).round() as u64
     }
 
-    /// A run's shares name each cluster and sum up to all.
+    /// Checks that a run's shares name each cluster and sum up to all.
     fn check(&self, clusters: &BTreeSet<&str>) -> Result<(), String> {
         for (at, task) in self.tasks.iter().enumerate() {
             let named: BTreeSet<&str> = task.share.keys().map(String::as_str).collect();

@@ -6,6 +6,8 @@
 //! `not_comparable`, `jobs`, `shares`), `the_object_has_names_as_they_are` (`object`); `odd` is the
 //! tests' own.
 //!
+//! Callers: placement/recorded.rs (`markdown`, `object`).
+//!
 //! Tests: below
 
 use super::{Comparison, POINTS_MAX, Row, Rules};
@@ -123,7 +125,7 @@ fn shares(repeats: &[Vec<f64>]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The same as one object.
+/// What the table has, as one object of JSON.
 pub(super) fn object(comparison: &Comparison) -> Value {
     let recorded = &comparison.recorded;
     let set_what = |name: &str| {

@@ -70,7 +70,7 @@ struct TracedTask {
 }
 
 impl TracedTask {
-    /// By release, from stretches `[first, count, cpu]`.
+    /// Wake-ups by release, from stretches `[first, count, cpu]`.
     fn wakeups(&self) -> Wakeups {
         let mut all = Wakeups::new();
         for [first, count, cpu] in &self.wakeups {
@@ -79,7 +79,7 @@ impl TracedTask {
         all
     }
 
-    /// By CPU; the file has us.
+    /// Run time by CPU, ns; the file has us.
     fn run_ns(&self) -> Result<BTreeMap<u32, u64>, String> {
         let pairs = self.run_us.iter().map(|(cpu, us)| {
             let wrong = || format!("run_us: `{cpu}` is no CPU");

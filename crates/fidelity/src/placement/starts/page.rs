@@ -5,6 +5,8 @@
 //! `agreeing`, `disagreeing`, `within`, `shares`, `mainly`, `policy`, `starts`),
 //! `the_object_has_all_starts` (`object`, `row_object`, `set_objects`, `start_object`).
 //!
+//! Callers: placement/page.rs (`markdown`, `object`).
+//!
 //! Tests: crates/fidelity/src/placement/starts/tests.rs
 
 use super::{Count, POINTS_MAX, Row, Rules, Runs, Start, WAKEUPS_MIN_PCT, rows};
@@ -70,7 +72,7 @@ fn summary(results: &[MachineResult]) -> String {
     text
 }
 
-/// Of how many starts the tasks are: sets may have been recorded more or less often.
+/// The number of starts that the tasks are: sets may have been recorded more or less often.
 fn starts(rows: &[Row]) -> String {
     let counts = rows.iter().map(|row| row.kernel.shares.len());
     match (counts.clone().min(), counts.max()) {
@@ -79,7 +81,7 @@ fn starts(rows: &[Row]) -> String {
     }
 }
 
-/// How many of how many.
+/// A cell that says how many of how many agree.
 fn within(count: Count) -> String {
     format!("{} of {}", count.within, count.agree)
 }
@@ -154,7 +156,7 @@ fn disagreeing(text: &mut String, row: &Row) {
     );
 }
 
-/// Least, mean and most.
+/// A cell of shares: least, mean and most.
 fn shares(runs: &Runs) -> String {
     let share = &runs.share;
     format!("{:.1}, {:.1}, {:.1}", share.min, share.mean, share.max)

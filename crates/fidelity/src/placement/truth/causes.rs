@@ -71,7 +71,7 @@ pub(super) fn tried(
 }
 
 impl Beginning {
-    /// Of a simulation with this one beginning changed.
+    /// The conditions of a simulation with this one beginning changed.
     fn conditions(self, offset_ns: u64, guest: &SetRun) -> Conditions {
         let mut conditions = Conditions::guest(offset_ns);
         match self {

@@ -9,6 +9,8 @@
 //! `causes`, `cause` have no test of their own: `three_columns_say_who_is_as_the_guest` goes
 //! through them, and the page is looked at.
 //!
+//! Callers: placement/truth.rs (`markdown`, `object`).
+//!
 //! Tests: below
 
 use super::causes::{Beginning, Tried, differs};
@@ -23,7 +25,7 @@ use wakeplace_text::{markdown as plain, markdown_cell};
 /// Up to so many starts each one's share is shown; of more the smallest, mean and largest.
 const SHOWN_MAX: usize = 4;
 
-/// All tables.
+/// All tables in Markdown.
 pub(super) fn markdown(machines: &[MachineTruth]) -> String {
     let mut text = String::new();
     for machine in machines {
@@ -39,7 +41,7 @@ pub(super) fn markdown(machines: &[MachineTruth]) -> String {
     text
 }
 
-/// Platform and rules.
+/// The title of a machine's part: platform and rules.
 fn title(machine: &MachineTruth) -> String {
     let (platform, rules) = (plain(&machine.platform.name), machine.rules.name());
     format!("{platform} under {rules}")
@@ -57,7 +59,7 @@ fn rows(machine: &MachineTruth, runs: impl Fn(&SetTruth) -> &super::Simulated) -
     all
 }
 
-/// With each task where the guest's began; as they were where that was not tried.
+/// Simulated runs with each task where the guest's began; as they were where that was not tried.
 fn begun(set: &SetTruth) -> &super::Simulated {
     let tried = set.tried.iter();
     let mut tried = tried.filter(|tried| tried.beginning == Beginning::Recorded);
@@ -242,12 +244,12 @@ fn all_quantities(machine: &MachineTruth) -> Vec<Quantity> {
 }
 
 impl Quantity {
-    /// Of each run; None if one has none.
+    /// The figure of each run; None if one has none.
     fn each<'a>(&self, runs: impl Iterator<Item = &'a SetRun>) -> Option<Vec<f64>> {
         runs.map(|run| (self.of)(run)).collect()
     }
 
-    /// By column.
+    /// The figures by column.
     fn columns(&self, set: &SetTruth) -> [Option<Vec<f64>>; 3] {
         let of = |starts: &[super::Start]| self.each(starts.iter().map(|start| &start.simulated));
         [
@@ -257,7 +259,7 @@ impl Quantity {
         ]
     }
 
-    /// `-`: no run has it.
+    /// A cell of figures; `-`: no run has it.
     fn cell(&self, values: Option<&Vec<f64>>) -> String {
         let Some(values) = values else {
             return "-".to_owned();
@@ -270,7 +272,7 @@ impl Quantity {
     }
 }
 
-/// The table of these.
+/// The table of a set's quantities.
 fn quantities(text: &mut String, machine: &MachineTruth) {
     let _ = write!(
         text,
@@ -336,7 +338,7 @@ fn by_tick(text: &mut String, set: &SetTruth, quantity: &Quantity) {
     quantity_row(text, set, quantity, ", over a tick", &cells);
 }
 
-/// With each task where the guest's first ran.
+/// Adds a quantity's row of simulations with each task where the guest's first ran.
 fn by_beginning(text: &mut String, set: &SetTruth, quantity: &Quantity) {
     let [tree, model] = begun(set).both().map(|starts| {
         let values = quantity.each(starts.iter().map(|start| &start.simulated));
@@ -352,7 +354,7 @@ fn by_beginning(text: &mut String, set: &SetTruth, quantity: &Quantity) {
     );
 }
 
-/// In words.
+/// A beginning in words.
 fn beginning_name(machine: &MachineTruth, beginning: Beginning) -> String {
     match beginning {
         Beginning::Recorded => "each task where the guest's first ran".to_owned(),
@@ -432,7 +434,7 @@ fn cause(text: &mut String, beginning: &str, [tree, model]: [&Row; 2]) {
     );
 }
 
-/// The same as one object.
+/// What the tables have, as one object of JSON.
 pub(super) fn object(machines: &[MachineTruth]) -> Value {
     let machines: Vec<Value> = machines.iter().map(machine_object).collect();
     json!({

@@ -10,7 +10,8 @@
 //! `with_voltages`), voltages.rs::`clocks_without_a_coefficient` (none is invented),
 //! mod.rs::`a_device_tree_with_the_kernels_energy_model` (`points`, `opp-shared`),
 //! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`opp-microwatt`). `clocks` and
-//! `clock` by all of these. No test of its own: `old_points`, `latency_ns`.
+//! `clock` by voltages.rs::`coefficients_and_voltages_make_power` and the others. No test of its
+//! own: `old_points`, `latency_ns`.
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs, crates/platform/tests/all/import/mod.rs,
 //! crates/lab/src/devicetree.rs

@@ -101,8 +101,9 @@ impl<'a> View<'a> {
         self.nodes.iter().map(of).collect()
     }
 
-    /// On arm the second affinity level of the register is the package; arm64 has one package
-    /// (arch/arm/kernel/topology.c, arch/arm64/kernel/topology.c `store_cpu_topology`).
+    /// Groups CPUs by their registers. On arm the second affinity level of the register is the
+    /// package; arm64 has one package (arch/arm/kernel/topology.c, arch/arm64/kernel/topology.c
+    /// `store_cpu_topology`).
     fn by_registers(&self) -> Vec<Map> {
         let arm = self.arch.0 == Arch::Arm;
         let place = |(cpu, node): (u16, &&Node)| {

@@ -1,7 +1,8 @@
 //! What is read, what is refused and where, and files that would take the machine with them.
 //! Page: docs/guide/import.md, "How a tree is read".
 //!
-//! What must stay: depth, copies and size are bounded; each refusal has its place.
+//! What must stay: depth, copies and size are bounded; each refusal has its place. Free: the
+//! documents, if each still shows its form or mistake.
 //! Tests by part (in crates/platform/src): import/yaml.rs: `the_forms_of_plat_info` (`read`,
 //! `scalar`), `anchors_aliases_and_merged_maps` (`alias`, `merge`),
 //! `what_is_no_yaml_is_refused_with_its_place` (`wrong`), `levels_are_limited_through_aliases_too`
@@ -65,6 +66,7 @@ fn the_forms_of_plat_info() {
     assert_eq!(text, Some("CONFIG_HZ=250\n# no comment\n"));
 }
 
+/// The numbers of a list.
 fn numbers(list: &Yaml) -> Vec<u64> {
     let items = list.list().unwrap_or_default().iter();
     items.filter_map(Yaml::number).collect()

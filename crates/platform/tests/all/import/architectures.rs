@@ -3,7 +3,7 @@
 //! Page: docs/guide/import.md, "What is assumed, and how".
 //!
 //! What must stay: what each architecture's lines are is Linux's; an unknown one is refused, never
-//! guessed.
+//! guessed. Free: lines of the fixtures that the kernel has otherwise.
 //! Tests by part (in crates/platform/src): import/costs.rs:
 //! `each_instruction_set_has_its_own_defaults` (who gets which); arch.rs:
 //! `what_is_not_modelled_is_said` (`not_modelled`), `other_instruction_sets_are_refused`
@@ -32,6 +32,7 @@ fn tree(cpuinfo: &str) -> Files {
     files
 }
 
+/// What is imported of these files.
 fn imported(files: &Files) -> Result<Imported, String> {
     let (_folder, path) = files.archive("x");
     import(Source::Tree(&path), None, None).map_err(|error| error.to_string())

@@ -3,14 +3,15 @@
 //! Page: docs/guide/import.md, "How a tree is read".
 //!
 //! What must stay: nothing outside of the archive is read; an archive without an end ends in a
-//! message.
+//! message. Free: how archives are made.
 //! Tests by part (in crates/platform/src): import/mod.rs: `a_tree_below_one_folder`,
 //! `a_nul_at_the_end_of_a_file` (`import`); sysfs/tar.rs: `two_machines_and_names_that_lead_out`
 //! (names), `a_packed_archive_that_never_ends` (`MAX_READ_BYTES`), `links_are_left_out` (links);
 //! given.rs: `other_descriptions_of_machines` (`is`, `instead`); sysfs/tar.rs:
 //! `a_file_below_one_folder_has_its_whole_path_in_messages`.
-//! Helpers, and who fails with them: `given` (all tests); `refused` (most tests); `packed`
-//! (`a_tree_below_one_folder`).
+//! Helpers, and who fails with them: `given` (`a_tree_below_one_folder` and 6 more); `refused`
+//! (`a_file_below_one_folder_has_its_whole_path_in_messages`,
+//! `two_machines_and_names_that_lead_out` and 4 more); `packed` (`a_tree_below_one_folder`).
 
 use super::tree_files::Files;
 use std::fs;
@@ -27,6 +28,7 @@ fn given(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Result<Imported, Impor
     (folder, imported)
 }
 
+/// The message with which an archive is refused.
 fn refused(bytes: &[u8]) -> String {
     let (_folder, imported) = given("x.tar", bytes);
     let message = imported.expect_err("refused").to_string();
@@ -34,6 +36,7 @@ fn refused(bytes: &[u8]) -> String {
     message
 }
 
+/// The bytes packed with gzip.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut into = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     into.write_all(bytes).expect("memory");

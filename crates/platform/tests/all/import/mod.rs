@@ -3,7 +3,7 @@
 //! Page: docs/guide/import.md.
 //!
 //! What must stay: what is expected is from the facts of each tree, by hand; what is assumed is
-//! said in the file that is made.
+//! said in the file that is made. Free: how trees are changed, and new trees.
 //! Tests by part (in crates/platform/src): import/speeds.rs:
 //! `speeds_by_clock_are_said_to_be_assumed` (`by_clock`); import/write.rs:
 //! `hybrids_have_priorities_or_capacities` (`shared`), `phones` (`names`); import/costs.rs:
@@ -19,9 +19,11 @@
 //! (`points`); import/nrg_model.rs: `an_energy_model_of_lisa` (`read`), `a_board_file_of_lisa_1`
 //! (`of_kinds`), `a_plat_info_of_lisa` (`khz`), `capacities_of_an_energy_model_may_be_fractions`
 //! (`whole`), `parts_of_a_plat_info_that_are_pickled` (`is_written_out`);
-//! import/nrg_model/clusters.rs: `clusters_of_an_energy_model_of_lisa` (`cluster_of`); import: all
-//! others.
-//! Helpers, and who fails with them: `imported` (9 tests); `levels` (7 tests); `powers`, `idle`
+//! import/nrg_model/clusters.rs: `clusters_of_an_energy_model_of_lisa` (`cluster_of`); import:
+//! `two_sockets_with_threads`, `a_virtual_machine_of_one_cpu`.
+//! Helpers, and who fails with them: `imported` (`two_sockets_with_threads`,
+//! `hybrids_have_priorities_or_capacities` and 15 more); `levels` (`two_sockets_with_threads`,
+//! `speeds_by_clock_are_said_to_be_assumed` and 7 more); `powers`, `idle`
 //! (`an_energy_model_of_lisa`); `standing` (`two_sockets_with_threads`,
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`); `times_ns`
 //! (`a_server_has_the_costs_of_one_of_its_kind`,
@@ -42,11 +44,13 @@ use tree_files::Files;
 use wakeplace_platform::import::{Imported, Source, import};
 use wakeplace_platform::{CpuId, Platform, PowerUnit, Standing};
 
+/// What is imported of a kept tree.
 fn imported(name: &str) -> Imported {
     let (_folder, root) = Files::named(&format!("{name}.tree")).folder(name);
     import(Source::Tree(&root), None, None).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
+/// The levels of a platform, each with its number of groups.
 fn levels(platform: &Platform) -> Vec<(&str, usize)> {
     let level = |level: &wakeplace_platform::TopologyLevel| level.groups.len();
     platform
@@ -56,6 +60,7 @@ fn levels(platform: &Platform) -> Vec<(&str, usize)> {
         .collect()
 }
 
+/// How a part of the platform is known.
 fn standing(platform: &Platform, what: &str) -> Standing {
     let found = platform
         .provenance

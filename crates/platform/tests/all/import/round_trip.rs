@@ -2,7 +2,8 @@
 //! Page: docs/guide/import.md, "How a tree is read".
 //!
 //! What must stay: every built-in machine comes back; `tree` writes what the kernel shows
-//! (`of_cpu`, `idle_states`, `clocks`) and reads nothing of the importer.
+//! (`of_cpu`, `idle_states`, `clocks`) and reads nothing of the importer. Free: how the tree is
+//! written.
 //! Tests by part (in crates/platform/src): import/text.rs: `every_platform_comes_back` (`source`);
 //! import/write.rs: `every_platform_comes_back` (`file`, `topology`, `clocks`).
 //! Helpers, and who fails with them: `list`, `with`, `group`, `packs`, `tree`, `of_cpu`,
@@ -12,11 +13,13 @@ use super::tree_files::Files;
 use wakeplace_platform::import::{Source, import};
 use wakeplace_platform::{Cpu, CpuId, IdleScope, Platform, PowerUnit, builtin_names};
 
+/// CPUs as the kernel lists them.
 fn list<'a>(cpus: impl IntoIterator<Item = &'a CpuId>) -> String {
     let numbers: Vec<String> = cpus.into_iter().map(ToString::to_string).collect();
     numbers.join(",")
 }
 
+/// The list of the CPUs that are alike in something.
 fn with(platform: &Platform, same: impl Fn(&Cpu) -> bool) -> String {
     let cpus: Vec<CpuId> = (0..).map(CpuId).take(platform.cpus.len()).collect();
     list(cpus.iter().filter(|id| same(&platform.cpus[id.index()])))
@@ -116,6 +119,7 @@ fn of_cpu(platform: &Platform, id: CpuId, cpu: &Cpu, files: &mut Files) {
     }
 }
 
+/// Writes a CPU's idle states.
 fn idle_states(platform: &Platform, id: CpuId, files: &mut Files) {
     for (number, (_, state)) in platform.idle_states_of(id).enumerate() {
         let at = format!("cpu{id}/cpuidle/state{number}");
@@ -137,6 +141,7 @@ fn idle_states(platform: &Platform, id: CpuId, files: &mut Files) {
     }
 }
 
+/// Writes the clocks with their points.
 fn clocks(platform: &Platform, files: &mut Files) {
     for domain in &platform.freq_domains {
         let first = domain.cpus[0];

@@ -1,9 +1,10 @@
 //! Trees of files out of their short form (tests/import/trees/README.md).
 //!
-//! What must stay: the trees are of facts in fixtures, not of the importer. Callers: import/mod.rs,
-//! archives.rs, hostile.rs, architectures.rs, round_trip.rs; a fault here fails there. `named`
-//! reads a kept tree; `line`, `expanded`, `filled` and `whole` its short form; `put` and `remove`
-//! change it; `folder`, `archive` and `tar` write it. Page: docs/guide/import.md.
+//! What must stay: the trees are of facts in fixtures, not of the importer. Free: the short form,
+//! with all trees. Callers: import/mod.rs, archives.rs, hostile.rs, architectures.rs,
+//! round_trip.rs; a fault here fails there. `named` reads a kept tree; `line`, `expanded`, `filled`
+//! and `whole` its short form; `put` and `remove` change it; `folder`, `archive`, `write` and `tar`
+//! write it. Page: docs/guide/import.md.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,6 +29,7 @@ impl Files {
         files
     }
 
+    /// Takes up one line of the short form.
     fn line(&mut self, line: &str) {
         if let Some(name) = line.strip_prefix("include ") {
             self.0.extend(Self::named(name).0);
@@ -57,10 +59,12 @@ impl Files {
         }
     }
 
+    /// Adds or changes a file.
     pub(crate) fn put(&mut self, path: &str, text: &str) {
         self.0.insert(whole(path), text.to_owned());
     }
 
+    /// Takes a file away.
     pub(crate) fn remove(&mut self, path: &str) {
         self.0.remove(&whole(path));
     }
@@ -108,6 +112,7 @@ impl Files {
     }
 }
 
+/// The whole path that a short one stands for.
 fn whole(path: &str) -> String {
     let lead = match path {
         _ if path.starts_with("cpu") => "sys/devices/system/cpu/",
@@ -133,6 +138,7 @@ fn expanded(path: &str) -> Vec<(String, i64)> {
         .collect()
 }
 
+/// The text with a number in its places.
 fn filled(text: &str, number: i64) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -2,14 +2,15 @@
 //! Page: docs/guide/import.md, "A device tree without voltages".
 //!
 //! What must stay: powers follow by the formula of the kernel (drivers/opp/of.c), by hand; each
-//! wrong line has its message.
+//! wrong line has its message. Free: clocks and voltages, if the powers are worked out anew.
 //! Tests by part (in crates/platform/src): import/devicetree.rs:
 //! `coefficients_and_voltages_make_power` (`capacities`); import/devicetree/clocks.rs:
 //! `coefficients_and_voltages_make_power` (`with_coefficient`, `clock_key`, `with_voltages`),
 //! `clocks_without_a_coefficient` (none is invented); import/voltages.rs:
 //! `lists_that_cannot_be_right` (`header`, `row`, `rising`), `clocks_without_a_coefficient`
 //! (`has`).
-//! Helpers, and who fails with them: `board`, `with` (all tests).
+//! Helpers, and who fails with them: `board`, `with` (`coefficients_and_voltages_make_power`,
+//! `lists_that_cannot_be_right` and 1 more).
 
 use std::fs;
 use std::path::Path;
@@ -46,6 +47,7 @@ fn board(coefficients: [Option<u32>; 2]) -> Vec<u8> {
     Tree::new(root).write()
 }
 
+/// What is imported of a device tree with this list of voltages.
 fn with(tree: &[u8], list: &str) -> Result<Imported, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let (dtb, csv) = (

@@ -10,7 +10,8 @@
 //! worth is that it is a second reading of the page. `place` is called by oracle.rs (`compare`); a
 //! wrong line here makes oracle.rs::`v3_agrees_on_random_states` and `v50_agrees_on_random_states`
 //! fail. `util_with`, `demand`, `frequency` (utilisation), `domain_energy`, `energy` (energy),
-//! `holds`, `search_domain`, `place` (choice); `least_energy` is for properties.
+//! `holds`, `search_domain`, `place` (choice); `least_energy` is for properties. Free: names of
+//! variables and how a step is written.
 
 /// Which generation of the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

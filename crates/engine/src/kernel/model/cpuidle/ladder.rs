@@ -30,7 +30,7 @@ pub(crate) struct Ladder {
 }
 
 impl Ladder {
-    /// It begins in the first state that does not poll, if there is one.
+    /// A governor that begins in the first state that does not poll, if there is one.
     pub(super) fn new(states: &[CpuIdleState]) -> Self {
         let first = usize::from(states[0].polling && states.len() > 1);
         Self {

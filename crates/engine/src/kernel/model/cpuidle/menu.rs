@@ -11,8 +11,9 @@
 //! `idle_times_that_agree_are_a_pattern` and `two_long_idle_times_do_not_break_a_pattern`
 //! (`typical_us`), `a_tick_that_goes_on_bounds_the_state` and
 //! `a_stopped_tick_drops_a_short_prediction` (the tick), `a_tick_that_stops_bounds_nothing` and
-//! `a_stopped_tick_keeps_a_long_prediction` (the tick, the other way), all (`default`,
-//! `bucket_of`); `states`, `choose`, `calm` and `interrupted` are the tests' own.
+//! `a_stopped_tick_keeps_a_long_prediction` (the tick, the other way),
+//! `a_far_timer_means_a_deep_state_and_no_tick` and the others (`default`, `bucket_of`); `states`,
+//! `choose`, `calm` and `interrupted` are the tests' own.
 //!
 //! Callers: cpuidle/mod.rs (the governor in force).
 //!
@@ -44,7 +45,7 @@ pub(crate) struct Menu {
 }
 
 impl Default for Menu {
-    /// Nothing learnt: timers are believed (`UNITY`), no pattern.
+    /// A governor that has learnt nothing: timers are believed (`UNITY`), no pattern.
     fn default() -> Self {
         Self {
             correction: [UNITY; BUCKETS],

@@ -66,12 +66,12 @@ pub(super) struct Sleep<'a> {
 }
 
 impl Sleep<'_> {
-    /// The tick had been stopped before this question: nothing but a timer ends the sleep.
+    /// Whether the tick had been stopped before this question: nothing but a timer ends the sleep.
     fn tick_stopped(self) -> bool {
         self.to_tick_ns.is_none()
     }
 
-    /// To the next timer, be it the tick.
+    /// Time to the next timer, be it the tick, ns.
     fn to_event_ns(self) -> u64 {
         let to_tick = self.to_tick_ns.unwrap_or(u64::MAX);
         self.to_timer_ns.min(to_tick)
@@ -82,8 +82,8 @@ impl Sleep<'_> {
         !self.tick_stopped() || ns >= self.tick_ns
     }
 
-    /// The tick stops if the idle time is expected to be as long; else the state must pay before
-    /// `to_event_ns`.
+    /// Decides whether the tick stops. It does if the idle time is expected to be as long; else the
+    /// state must pay before `to_event_ns`.
     fn decide(self, state: usize, duration_ns: u64, to_event_ns: u64) -> IdleChoice {
         let polls = self.states[state].polling;
         if self.tick_stopped() || !polls && duration_ns >= self.tick_ns {
@@ -135,7 +135,7 @@ impl Slept {
         }
     }
 
-    /// It was as long as what the state takes to be entered and left.
+    /// Whether the idle time was as long as what the state takes to be entered and left.
     fn outlasts_exit(&self) -> bool {
         self.idle_ns >= self.wake_latency_ns
     }
@@ -157,7 +157,7 @@ pub(super) struct IdleChoice {
 }
 
 impl IdleChoice {
-    /// This state, and the tick goes on.
+    /// The choice of this state with the tick going on.
     fn keeps_tick(state: usize) -> Self {
         Self {
             state,
@@ -202,7 +202,7 @@ impl Kind {
         }
     }
 
-    /// It asks for the CPU's utilisation.
+    /// Whether the governor asks for the CPU's utilisation.
     pub(super) fn asks_utilization(self) -> bool {
         self == Self::Teo(Form::V6_10)
     }

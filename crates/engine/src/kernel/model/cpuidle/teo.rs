@@ -4,13 +4,13 @@
 //! count less. If most wake-ups come before a state pays, a shallower one is a better choice.
 //!
 //! What must stay: each form's choices, call by call, as the recordings of 6.1, 6.12 and 7.3 have
-//! them. What is shared by forms is free while all recordings agree. Tests by part:
-//! `teo_and_ladder_choose_as_the_kernels_own` (all forms, each call of `select` and `reflect`),
-//! `interrupts_make_it_shallow_and_timers_deep` (7.3: `count_7_3`, `early_7_3`). The first is also
-//! the test of `decayed`, `measured`, `decay_bins`, `count`, `count_6_12`, `select_6_1`,
-//! `select_by_bins`, `asks_timer`, `stirred_before_tick`, `above`, `mostly_early`, `early_6_12`,
-//! `shallower_not_polling` and `deep_without_tick`. `new` by both; `states` below is the test's
-//! own.
+//! them. What is shared by forms is free while all recordings agree. Free: how sums are made, and
+//! what forms share. Tests by part: `teo_and_ladder_choose_as_the_kernels_own` (all forms, each
+//! call of `select` and `reflect`), `interrupts_make_it_shallow_and_timers_deep` (7.3: `count_7_3`,
+//! `early_7_3`). The first is also the test of `decayed`, `measured`, `decay_bins`, `count`,
+//! `count_6_12`, `select_6_1`, `select_by_bins`, `asks_timer`, `stirred_before_tick`, `above`,
+//! `mostly_early`, `early_6_12`, `shallower_not_polling` and `deep_without_tick`. `new` by both;
+//! `states` below is the test's own.
 //!
 //! Callers: cpuidle/mod.rs (the governor in force).
 //!
@@ -105,7 +105,7 @@ impl Teo {
 
 /// Learning.
 impl Teo {
-    /// What an idle period came to: hits and intercepts of the states.
+    /// Notes what an idle period came to: hits and intercepts of the states.
     pub(super) fn reflect(&mut self, states: &[CpuIdleState], slept: &Slept) {
         if self.form >= Form::V6_18 {
             self.short_idles = self.decayed(self.short_idles);
@@ -157,7 +157,7 @@ impl Teo {
         measured
     }
 
-    /// All bins lose a part; their sum.
+    /// Takes a part off all bins and gives their sum.
     fn decay_bins(&mut self) -> u32 {
         let mut sum = 0;
         for at in 0..self.bins.len() {
@@ -171,7 +171,7 @@ impl Teo {
         sum
     }
 
-    /// One wake-up more in this bin, of weight `PULSE`.
+    /// Counts one wake-up more in this bin, of weight `PULSE`.
     fn count(&mut self, hit: bool, bin: usize) {
         match hit {
             true => self.bins[bin].hits += PULSE,
@@ -257,7 +257,7 @@ impl Teo {
         }
     }
 
-    /// The timer first: states that do not pay before it are out of question.
+    /// The choice of 6.1, by the timer first: states that do not pay before it are out of question.
     fn select_6_1(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
         self.sleep_ns = sleep.to_timer_ns;
         let mut duration = sleep.to_timer_ns;
@@ -277,7 +277,7 @@ impl Teo {
         sleep.decide(state, duration, sleep.to_event_ns())
     }
 
-    /// The counts first: the timer is asked only if it matters.
+    /// The choice by counts first: the timer is asked only if it matters.
     fn select_by_bins(&mut self, sleep: &Sleep<'_>) -> IdleChoice {
         let deepest = sleep.states.len() - 1;
         let half_tick = sleep.tick_ns / 2;
@@ -322,7 +322,8 @@ impl Teo {
         sleep.decide(state, duration, sleep.to_event_ns())
     }
 
-    /// Where the answer could not change the choice, the timer is not asked.
+    /// Whether the timer is asked. Where the answer could not change the choice, the timer is not
+    /// asked.
     fn asks_timer(&self, sleep: &Sleep<'_>, state: usize) -> bool {
         let short = sleep.residency(state) < SHORT_NS;
         let instant = || 2 * self.short_idles >= self.total;
@@ -334,7 +335,7 @@ impl Teo {
         }
     }
 
-    /// Most wake-ups come before a tick is over.
+    /// Whether most wake-ups come before a tick is over.
     fn stirred_before_tick(&self) -> bool {
         let most = self.total / 2 + self.total / 8;
         match self.form {
@@ -354,7 +355,7 @@ impl Teo {
         }
     }
 
-    /// Wake-ups that come too early for this state outnumber all others.
+    /// Whether wake-ups that come too early for this state outnumber all others.
     fn mostly_early(&self, above: &Above) -> bool {
         2 * above.intercepts > self.total.wrapping_sub(above.hits)
     }
@@ -388,7 +389,8 @@ impl Teo {
         None
     }
 
-    /// The same, at most as deep as the state with most intercepts.
+    /// The choice of `early_6_12` as 7.3 makes it, at most as deep as the state with most
+    /// intercepts.
     fn early_7_3(&self, deepest: usize) -> Option<usize> {
         let above = self.above(deepest);
         if !self.mostly_early(&above) {
@@ -438,7 +440,7 @@ mod tests {
     const US: u64 = 1_000;
     const TICK_NS: u64 = 4_000 * US;
 
-    /// rk3399's.
+    /// The idle states of the rk3399.
     fn states() -> Vec<CpuIdleState> {
         let state = |(index, latency, residency): (u16, u64, u64)| CpuIdleState {
             index,

@@ -53,7 +53,7 @@ fn decayed(metric: u32) -> u32 {
 }
 
 impl TeoByHits {
-    /// Nothing known; no interval yet (`u64::MAX` stands for none).
+    /// A governor that knows nothing; no interval yet (`u64::MAX` stands for none).
     pub(super) fn new(states: &[CpuIdleState]) -> Self {
         Self {
             known: vec![Known::default(); states.len()],

@@ -7,8 +7,23 @@
 //! fair.rs::`three_hogs_share_equally` (`Kernel`), live_queue.rs::`two_hogs_alternate_by_slices`
 //! (`Live`), sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice` (`SchedExt`),
 //! live_queue.rs::`an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`has_idle_timer`).
-//! `new`, `sched_ext`, `is_sched_ext` and `add_tasks` by the first three. A method of the list that
-//! goes to another one (`enqueue_task` to `dequeue_task`, say) fails all three; of
+//! `new`, `sched_ext`, `is_sched_ext` and `add_tasks` by the first three. By method of the list,
+//! where it goes to another one: `three_hogs_share_equally` (`enqueue_task`, `dequeue_task`,
+//! `pick_next_task`, `set_next_task`, `put_prev_task`, `update_curr`, `task_tick`, `end_turn`,
+//! `begin_pick`, `begin_put`, `next_known`, `keeps`, `dispatch`, `nr_running`, `nr_queued`,
+//! `add_task`, `stop_task`, `check`), fair.rs::`new_tasks_start_a_slice_behind` (`task_fork`),
+//! fair.rs::`sleeper_credit_is_bounded` (`place_woken`),
+//! fair.rs::`wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`),
+//! eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`,
+//! `drop_delayed`, `drop_delayed_next`), eevdf.rs::`a_high_resolution_tick_ends_slices_in_time`
+//! (`slice_left_ns`), eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
+//! arithmetic.rs::`nice_of_a_phase_changes_the_share` (`reweight_task`),
+//! changes.rs::`an_idle_task_has_a_small_share` (`set_load_weight`),
+//! balance.rs::`a_cpu_that_runs_dry_pulls` (`migrate_task_rq`, `each_pullable`, `balances`),
+//! hotplug.rs::`random_schedules_lose_nothing_1` (`drop_all_delayed`, `each_waiting`),
+//! rules.rs::`a_waking_task_finds_an_idle_cpu` (`select_cpu`). `set_task_group`, `has_groups`,
+//! `detach_task` and `attach_task` show in groups.rs; `nohz`, `dispatches`, `places_on_exec`,
+//! `take_let_go`, `is_buddy`, `is_eligible` and `set_own_slice` have no test of their own here. Of
 //! `throttle_group`, `unthrottle_group` and `dequeue_throttled`
 //! bandwidth.rs::`a_task_without_end_gets_its_quota`, of `set_group_weight` and
 //! `take_touched_group` groups.rs::`groups_share_by_shares_not_by_tasks`, of `resched_curr`

@@ -26,9 +26,9 @@
 //! `each_waiting`), classes.rs::`priorities_displace_fair_tasks_and_each_other` (`begin_put`,
 //! `next_known`), invariants.rs::`random_runs_obey_the_rules_1` (`add_task`, `enqueue_task`,
 //! `dequeue_task`, `detach_task`, `attach_task`, `nr_running`, `nr_queued`, `begin_pick`, `keeps`,
-//! `end_turn`, `stop_task`, and all others). `set_own_slice` has no test of its own here. `new`,
-//! `kernel_kind`, `nohz`, `dispatches`, `places_on_exec`, `select_cpu`, `drop_delayed_next`,
-//! `dispatch`, `take_let_go`, `is_buddy` and `is_eligible` are among the others.
+//! `end_turn`, `stop_task`, `new`, `kernel_kind`, `select_cpu`, `drop_delayed_next`, `dispatch`).
+//! `set_own_slice`, `nohz`, `dispatches`, `places_on_exec`, `take_let_go`, `is_buddy` and
+//! `is_eligible` have no test of their own here.
 //!
 //! Callers: the model's handlers; home/mod.rs says which file calls which method. The queues' own
 //! tests are in crates/kernel-queues/src.
@@ -61,7 +61,7 @@ impl KernelHome {
     }
 }
 
-/// Of the kernel that a core's rules are of.
+/// The kind of the kernel that a core's rules are of.
 pub(crate) fn kernel_kind(core: &Core) -> KernelKind {
     KernelKind {
         lazy: core.preempts_lazily(),

@@ -18,10 +18,10 @@
 //! or answer with a constant (`nohz`, `dispatches`, `places_on_exec`, `is_delayed`, `drop_delayed`,
 //! `has_groups`, ...) must go on doing so: another answer is another run in all of these. `queue`,
 //! `select_cpu`, `add_task`, `nr_running`, `nr_queued`, `each_waiting`, `next_known`,
-//! `pick_next_task`, `set_next_task`, `end_turn`: all of these. `new`, `queue_mut`,
-//! `set_task_group`, `place_woken`, `task_fork`, `detach_task`, `attach_task`, `begin_pick`,
-//! `begin_put`, `drop_delayed_next`, `drop_all_delayed`, `set_load_weight`, `set_own_slice`,
-//! `set_group_weight`, `take_touched_group` and `check` are among these two sorts.
+//! `pick_next_task`, `set_next_task`, `end_turn`: `two_hogs_alternate_by_slices` and the others.
+//! `new`, `queue_mut`, `set_task_group`, `place_woken`, `task_fork`, `detach_task`, `attach_task`,
+//! `begin_pick`, `begin_put`, `drop_delayed_next`, `drop_all_delayed`, `set_load_weight`,
+//! `set_own_slice`, `set_group_weight`, `take_touched_group` and `check` are among these two sorts.
 //!
 //! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!
@@ -96,7 +96,8 @@ impl Services<'_> {
         self.core.live_queue_place(record, cpu.0, self.now_ns);
     }
 
-    /// The task leaves. `delayed`: it goes on counting if it has had more than its share.
+    /// Takes a task off its queue. `delayed`: it goes on counting if it has had more than its
+    /// share.
     fn leave(self, task: TaskId, delayed: bool) {
         let record = &mut self.records[task.index()];
         self.core.live_queue_leave(record, delayed, self.now_ns);
@@ -192,7 +193,8 @@ impl Home for LiveHome {
         }
     }
 
-    /// At the front if asked, or if the core says it is next anyway; else by its virtual deadline.
+    /// Queues a task: at the front if asked, or if the core says it is next anyway; else by its
+    /// virtual deadline.
     #[inline]
     fn enqueue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, front: bool) {
         let record = &services.records[task.index()];
@@ -208,7 +210,7 @@ impl Home for LiveHome {
         }
     }
 
-    /// It leaves for another queue: nothing of it counts here any more.
+    /// Takes a task off its queue for another one: nothing of it counts here any more.
     #[inline]
     fn dequeue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, waiting: bool) {
         if waiting {
@@ -257,7 +259,7 @@ impl Home for LiveHome {
     #[inline]
     fn begin_put(&mut self, _cpu: CpuId) {}
 
-    /// It waits again by a deadline that is counted anew.
+    /// Puts the task that ran back to wait, by a deadline that is counted anew.
     #[inline]
     fn put_prev_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
         let record = &mut services.records[task.index()];
@@ -268,8 +270,8 @@ impl Home for LiveHome {
         self.queue_mut(cpu).insert(task, deadline_ns);
     }
 
-    /// With a slice left: yes. Without one: no, if a task is at the front; else `dispatch` says
-    /// (None).
+    /// Whether the running task goes on. With a slice left: yes. Without one: no, if a task is at
+    /// the front; else `dispatch` says (None).
     #[inline]
     fn keeps(&mut self, _task: TaskId, cpu: CpuId) -> Option<bool> {
         let queue = self.queue(cpu);
@@ -279,7 +281,7 @@ impl Home for LiveHome {
         queue.has_local().then_some(false)
     }
 
-    /// Only what is at the front is known without a dispatch.
+    /// The next task, if it is known. Only what is at the front is known without a dispatch.
     #[inline]
     fn next_known(&self, cpu: CpuId) -> bool {
         self.queue(cpu).has_local()
@@ -328,8 +330,8 @@ impl Home for LiveHome {
         services.core.live_queue_stop(record, services.now_ns);
     }
 
-    /// The core is offered the waiting tasks in order until it has seen enough; it says whether the
-    /// woken one displaces the running one.
+    /// Whether a woken task displaces the running one. The core is offered the waiting tasks in
+    /// order until it has seen enough; it says whether the woken one displaces the running one.
     #[inline]
     fn wakeup_preempt(
         &mut self,
@@ -357,7 +359,7 @@ impl Home for LiveHome {
         at_once
     }
 
-    /// The slice counts as used up: the next look at the queue dispatches.
+    /// Counts the slice as used up: the next look at the queue dispatches.
     #[inline]
     fn end_turn(&mut self, cpu: CpuId) {
         self.queue_mut(cpu).slice_over = true;
@@ -393,7 +395,7 @@ impl Home for LiveHome {
         others
     }
 
-    /// As the kernel does it: stopped, changed, started anew.
+    /// Changes a task's weight as the kernel does it: stopped, changed, started anew.
     #[inline]
     fn reweight_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, nice: i8) {
         let (core, now_ns) = (services.core, services.now_ns);

@@ -60,7 +60,7 @@ impl LiveQueue {
         !self.local.is_empty()
     }
 
-    /// This waiting task goes to the front: it is the next one.
+    /// Puts a waiting task to the front: it is the next one.
     pub(crate) fn put_first(&mut self, task: TaskId) {
         self.remove(task);
         self.insert_local(task);
@@ -71,15 +71,15 @@ impl LiveQueue {
         self.local.push_back(task);
     }
 
-    /// Of equal deadlines the earlier arrival goes first. The order is by signed distance: virtual
-    /// time wraps.
+    /// Inserts a task by its deadline. Of equal deadlines the earlier arrival goes first. The order
+    /// is by signed distance: virtual time wraps.
     pub(crate) fn insert(&mut self, task: TaskId, deadline_ns: u64) {
         let later = |v: u64| v.wrapping_sub(deadline_ns).cast_signed() > 0;
         let at = self.ordered.partition_point(|(v, _)| later(*v));
         self.ordered.insert(at, (deadline_ns, task));
     }
 
-    /// A waiting task leaves, wherever it waits; panics if it does not.
+    /// Removes a waiting task, wherever it waits; panics if it does not.
     pub(crate) fn remove(&mut self, task: TaskId) {
         if let Some(at) = self.local.iter().position(|t| *t == task) {
             self.local.remove(at);
@@ -101,7 +101,7 @@ impl LiveQueue {
         next
     }
 
-    /// The running task has a slice until then.
+    /// Gives the running task a slice until then.
     pub(crate) fn refill(&mut self, end_ns: u64) {
         self.slice_over = false;
         self.slice_end_ns = end_ns;

@@ -69,7 +69,7 @@ pub(crate) trait Home {
     /// CPUs pull for themselves as they look at their queues (`dispatch`), also in periodic passes.
     fn dispatches(&self) -> bool;
 
-    /// Tasks are balanced between CPUs as the core decides.
+    /// Whether tasks are balanced between CPUs as the core decides.
     fn balances(&self) -> bool {
         true
     }
@@ -83,7 +83,7 @@ pub(crate) trait Home {
     /// Adds a task that is on no queue. Its number is the next one (`init_task`).
     fn add_task(&mut self, task: &TaskState, own_slice_ns: Option<u64>, group: Option<usize>);
 
-    /// Its group from now on. Off the queue (`cgroup_move`).
+    /// Puts a task into a group from now on. It is off the queue (`cgroup_move`).
     fn set_task_group(&mut self, task: TaskId, group: Option<usize>);
 
     /// Tasks of a CPU that can run, the running one included.
@@ -95,7 +95,8 @@ pub(crate) trait Home {
     /// Calls `seen` with each task that waits on a CPU.
     fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId));
 
-    /// The same for those that balancing may take, in the home's own order if it `dispatches`.
+    /// Calls for each waiting task that balancing may take, in the home's own order if it
+    /// `dispatches`.
     fn each_pullable(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId));
 
     /// Gives a woken task its place in the order of `cpu`. A home that does so when the task is
@@ -112,7 +113,8 @@ pub(crate) trait Home {
         cpu: CpuId,
     );
 
-    /// A task off the queue goes from one CPU to another. `fair`: it is no RT or deadline task.
+    /// Tells that a task off the queue goes from one CPU to another. `fair`: it is no RT or
+    /// deadline task.
     fn migrate_task_rq(
         &mut self,
         services: Services<'_>,
@@ -122,23 +124,23 @@ pub(crate) trait Home {
         fair: bool,
     );
 
-    /// A task off the queue leaves the fair class or its group.
+    /// Tells that a task off the queue leaves the fair class or its group.
     fn detach_task(&mut self, task: TaskId, cpu: CpuId);
 
-    /// A task off the queue is in the fair class or another group from now on. `new`: it was in
-    /// another class, and can run.
+    /// Tells that a task off the queue is in the fair class or another group from now on. `new`: it
+    /// was in another class, and can run.
     fn attach_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, new: bool);
 
     /// A task that has its place waits on `cpu`; `front`: before all others, if there is such a
     /// front (`enqueue`).
     fn enqueue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, front: bool);
 
-    /// A task leaves the queue of `cpu` for another; `waiting`: it was not the running one
+    /// Takes a task off the queue of `cpu` for another; `waiting`: it was not the running one
     /// (`dequeue`).
     fn dequeue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, waiting: bool);
 
-    /// The running task sleeps or (`ends`) is gone for good. Returns true if the queue keeps it and
-    /// the core is to count it (`quiescent`).
+    /// Takes the running task, which sleeps or (`ends`) is gone for good, off its queue. Returns
+    /// true if the queue keeps it and the core is to count it (`quiescent`).
     fn dequeue_sleep(
         &mut self,
         services: Services<'_>,
@@ -147,18 +149,18 @@ pub(crate) trait Home {
         ends: bool,
     ) -> bool;
 
-    /// The task sleeps, but the queue of its CPU keeps it and wakes it there.
+    /// Whether a task sleeps, but the queue of its CPU keeps it and wakes it there.
     fn is_delayed(&self, task: TaskId, cpu: CpuId) -> bool;
 
-    /// The CPU begins to look at its queue.
+    /// Tells that the CPU begins to look at its queue.
     fn begin_pick(&mut self, cpu: CpuId);
 
     /// A sleeper whose turn it is leaves the queue, if the core counts it. Asked until there is
     /// none.
     fn drop_delayed_next(&mut self, cpu: CpuId) -> Option<TaskId>;
 
-    /// A sleeper leaves the queue, whether it is its turn or not. Returns true if the core counted
-    /// it.
+    /// Takes a sleeper off the queue, whether it is its turn or not. Returns true if the core
+    /// counted it.
     fn drop_delayed(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) -> bool;
 
     /// So do all of a CPU. Returns those that the core counted.
@@ -167,7 +169,7 @@ pub(crate) trait Home {
     /// A task of a higher class displaces the running one, without a look at this queue.
     fn begin_put(&mut self, cpu: CpuId);
 
-    /// The running task, just stopped, waits again (`enqueue`).
+    /// Puts the running task, just stopped, back to wait (`enqueue`).
     fn put_prev_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId);
 
     /// Does the running task go on, now that its CPU looks at the queue? None: a dispatch says so.
@@ -186,7 +188,7 @@ pub(crate) trait Home {
     /// That task begins to execute (`running`).
     fn set_next_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId);
 
-    /// The running task has run for `delta_ns`.
+    /// Tells that the running task has run for `delta_ns`.
     fn update_curr(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64);
 
     /// The running task stops (`stopping`).
@@ -221,7 +223,7 @@ pub(crate) trait Home {
         Resched::Now
     }
 
-    /// The running task is displaced at the next look at the queue.
+    /// Tells that the running task is displaced at the next look at the queue.
     fn end_turn(&mut self, cpu: CpuId);
 
     /// At a tick: is the running task's time over (`tick`)?
@@ -230,17 +232,17 @@ pub(crate) trait Home {
     /// What is left of the running task's slice while others wait, ns. None: ticks end it.
     fn slice_left_ns(&self, core: &Core, cpu: CpuId, now_ns: u64) -> Option<u64>;
 
-    /// The running task lets others go first. Returns false if there is nobody (`yield`).
+    /// Lets others go before the running task. Returns false if there is nobody (`yield`).
     fn yield_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) -> bool;
 
-    /// The running task has another nice value, and so another weight for the core
+    /// Gives the running task another nice value, and so another weight for the core
     /// (`set_weight`).
     fn reweight_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, nice: i8);
 
     /// Weight and policy of a task off the queue.
     fn set_load_weight(&mut self, task: TaskId, nice: i8, policy: FairPolicy);
 
-    /// The task has a slice of its own from its next turn on, or none.
+    /// Gives the task a slice of its own from its next turn on, or none.
     fn set_own_slice(&mut self, task: TaskId, cpu: CpuId, own_ns: Option<u64>);
 
     /// Are there task groups with queues of their own?
@@ -249,11 +251,11 @@ pub(crate) trait Home {
     /// The entity that stands for a group on a CPU weighs so much.
     fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32);
 
-    /// The group may not run on a CPU: it leaves the queue with all that is in it. None of its
-    /// tasks runs. A home without groups with quotas does nothing here. So below.
+    /// Throttles a group on a CPU: it leaves the queue with all that is in it. None of its tasks
+    /// runs. A home without groups with quotas does nothing here. So below.
     fn throttle_group(&mut self, _group: usize, _cpu: CpuId) {}
 
-    /// It may run again.
+    /// Lets a throttled group run again on a CPU.
     fn unthrottle_group(&mut self, _group: usize, _cpu: CpuId) {}
 
     /// The running task, or the one just picked, leaves the queue since its group is throttled.

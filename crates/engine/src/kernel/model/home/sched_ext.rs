@@ -9,8 +9,9 @@
 //! `a_waking_task_finds_an_idle_cpu` (select), `cpus_take_from_the_shared_queue` (dispatch),
 //! `a_lone_task_is_kept` (keeps), clocks.rs (clocks), errors.rs (what is refused). By function:
 //! `a_waking_task_finds_an_idle_cpu` (`select_cpu`, `place_woken`, `enqueue_task`,
-//! `dequeue_sleep`), `two_hogs_take_turns_of_a_slice` (`task_tick`, `put_prev_task`,
-//! `set_next_task`, `update_curr`), `virtual_time_shares_by_weight` (`stop_task`),
+//! `dequeue_sleep`), `a_lone_task_is_kept` (`keeps`), `cpus_take_from_the_shared_queue`
+//! (`dispatch`), `two_hogs_take_turns_of_a_slice` (`task_tick`, `put_prev_task`, `set_next_task`,
+//! `update_curr`), `virtual_time_shares_by_weight` (`stop_task`),
 //! sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs` (`rq_clock`,
 //! `update_rq_clock`), storms.rs::`a_wild_scheduler_loses_nobody` (`task_fork`, `migrate_task_rq`,
 //! `attach_task`, `dequeue_task`, `set_cpus_allowed`, `reweight_task`, `yield_task`,
@@ -173,7 +174,8 @@ impl<'a> SchedExtHome<'a> {
             .set_cpus_allowed(id(task), &mask(record, nr_cpus));
     }
 
-    /// As `update_rq_clock`: before a callback with the run queue locked its clocks are of now.
+    /// Brings the clocks of a run queue up to date, as `update_rq_clock`: before a callback with
+    /// the run queue locked its clocks are of now.
     #[inline]
     fn update_rq_clock(&mut self, services: Services<'_>, cpu: CpuId) {
         services.core.show_rq_clock(cpu.0, services.now_ns);
@@ -254,7 +256,7 @@ impl Home for SchedExtHome<'_> {
         self.join = Join::Wakeup;
     }
 
-    /// As `place_woken`: a new task joins next.
+    /// Notes, as `place_woken`, that a new task joins next.
     #[inline]
     fn task_fork(
         &mut self,
@@ -267,7 +269,7 @@ impl Home for SchedExtHome<'_> {
         self.join = Join::New;
     }
 
-    /// As `place_woken`: a task that was moved joins next.
+    /// Notes, as `place_woken`, that a task that was moved joins next.
     #[inline]
     fn migrate_task_rq(
         &mut self,
@@ -283,7 +285,7 @@ impl Home for SchedExtHome<'_> {
     #[inline]
     fn detach_task(&mut self, _task: TaskId, _cpu: CpuId) {}
 
-    /// As `place_woken`: a task that was changed joins next.
+    /// Notes, as `place_woken`, that a task that was changed joins next.
     #[inline]
     fn attach_task(&mut self, _services: Services<'_>, _task: TaskId, _cpu: CpuId, _new: bool) {
         self.join = Join::Change;
@@ -383,7 +385,7 @@ impl Home for SchedExtHome<'_> {
         self.class.set_next_task(id(task), cpu.0);
     }
 
-    /// The class takes it off the task's slice, ns.
+    /// Lets the class take the time that a task has run off its slice, ns.
     #[inline]
     fn update_curr(&mut self, task: TaskId, _cpu: CpuId, delta_ns: u64) {
         self.class.update_curr(id(task), delta_ns);
@@ -416,7 +418,7 @@ impl Home for SchedExtHome<'_> {
         self.class.task_tick(id(task))
     }
 
-    /// None: slices of a scheduler end at ticks.
+    /// What is left of the slice: None, since slices of a scheduler end at ticks.
     #[inline]
     fn slice_left_ns(&self, _core: &Core, _cpu: CpuId, _now_ns: u64) -> Option<u64> {
         None

@@ -35,7 +35,7 @@ use wakeplace_sched_ext::consts::SCX_OPS_ALLOW_QUEUED_WAKEUP;
 
 /// Where callbacks run, and what they cost.
 impl Model<'_> {
-    /// An event begins: its callbacks run then and there.
+    /// Begins an event: its callbacks run then and there.
     pub(in crate::kernel::model) fn begin_ext_event<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -73,7 +73,7 @@ impl Model<'_> {
         }
     }
 
-    /// From now on callbacks run on `cpu`. Returns where they ran before.
+    /// Lets callbacks run on `cpu` from now on. Returns where they ran before.
     #[inline]
     pub(in crate::kernel::model) fn enter_ext<O: Observer>(
         &mut self,
@@ -126,7 +126,7 @@ impl Model<'_> {
         }
     }
 
-    /// The step of its running task ends later.
+    /// Notes that a CPU has paid for callbacks: the step of its running task ends later.
     #[inline]
     fn has_paid(&mut self, cpu: CpuId) {
         if self.ext.paid.last() != Some(&cpu) {
@@ -134,7 +134,7 @@ impl Model<'_> {
         }
     }
 
-    /// The same as a CPU picks: what comes next begins later.
+    /// Pays for callbacks that ran as a CPU picked: what comes next begins later.
     #[inline]
     pub(in crate::kernel::model) fn pay_ext_dispatch<O: Observer>(
         &mut self,
@@ -180,7 +180,7 @@ impl Model<'_> {
         ext.class.has_next(cpu.0)
     }
 
-    /// The CPU begins to idle, or no longer does.
+    /// Tells the scheduler that a CPU begins to idle, or no longer does.
     #[inline]
     pub(in crate::kernel::model) fn ext_idle<O: Observer>(
         &mut self,
@@ -195,7 +195,7 @@ impl Model<'_> {
         }
     }
 
-    /// A task has begun to execute; `above`: not the scheduler's.
+    /// Tells the scheduler that a task has begun to execute; `above`: not the scheduler's.
     #[inline]
     pub(in crate::kernel::model) fn started_ext<O: Observer>(
         &mut self,
@@ -212,7 +212,7 @@ impl Model<'_> {
         }
     }
 
-    /// An RT or deadline task takes the CPU from the scheduler.
+    /// Tells the scheduler that an RT or deadline task takes a CPU from it.
     pub(in crate::kernel::model) fn displace_ext(&mut self, cpu: CpuId, by: TaskId) {
         let reason = match is_rt(self.classes.level(by)) {
             true => ReleaseReason::Rt,
@@ -241,7 +241,7 @@ impl Model<'_> {
         }
     }
 
-    /// A CPU leaves or comes back.
+    /// Tells the scheduler that a CPU leaves or comes back.
     pub(in crate::kernel::model) fn ext_hotplug<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -254,7 +254,7 @@ impl Model<'_> {
         }
     }
 
-    /// What a frequency domain runs at.
+    /// Tells the scheduler what a frequency domain runs at.
     pub(in crate::kernel::model) fn tell_ext_frequency(&mut self, domain: u32) {
         let Some(ext) = self.home.sched_ext() else {
             return;

@@ -15,8 +15,8 @@
 //! `ext_loader` has no test of its own here.
 //!
 //! Callers: kernel/model/interface.rs (`end_ext_event`, `ext_timer`, `ext_loader`, `watchdog`),
-//! mod.rs (`end_ext_event`), kernel/model/wake.rs (`take_ext_timer`), many files
-//! (`carry_ext_moves`).
+//! mod.rs (`end_ext_event`), kernel/model/wake.rs (`take_ext_timer`), kernel/model/balance.rs,
+//! kernel/model/change.rs and 4 more (`carry_ext_moves`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/storms.rs
@@ -46,7 +46,7 @@ impl Model<'_> {
         }
     }
 
-    /// Until none is left: a carried move may lead to others.
+    /// Carries out moves of tasks until none is left: a carried move may lead to others.
     fn carry_all_ext_moves<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
         let mut moves = std::mem::take(&mut self.ext.moves);
         while let Some(ext) = self.home.sched_ext()
@@ -60,7 +60,7 @@ impl Model<'_> {
         self.ext.moves = moves;
     }
 
-    /// One task goes to another CPU's queue: signals, counts and caches follow it.
+    /// Moves one task to another CPU's queue: signals, counts and caches follow it.
     fn carry_ext_move<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, moved: Moved) {
         let task = TaskId(moved.task.0);
         let (from, to) = (CpuId(moved.from), CpuId(moved.to));
@@ -82,8 +82,8 @@ impl Model<'_> {
         m.tell_migrate(task, from, to, MigrateCause::Dispatch);
     }
 
-    /// An event is over: kicks, timers and frequencies that its callbacks asked for; and the end of
-    /// the scheduler, if it has ended.
+    /// Ends an event with what its callbacks have led to: kicks, timers and frequencies that its
+    /// callbacks asked for; and the end of the scheduler, if it has ended.
     pub(in crate::kernel::model) fn end_ext_event<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -146,7 +146,7 @@ impl Model<'_> {
         }
     }
 
-    /// `resched_curr`: the CPU looks at its queue as soon as it can.
+    /// Carries out `resched_curr`: the CPU looks at its queue as soon as it can.
     fn resched_ext<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId, by: CpuId) {
         if self.cpus[cpu].reschedule {
             return; // it is on its way
@@ -186,7 +186,7 @@ impl Model<'_> {
         self.resched_ext(m, cpu, by);
     }
 
-    /// A timer of the scheduler's is due, unless it was stopped.
+    /// Interrupts a CPU for a timer of the scheduler's that is due, unless it was stopped.
     pub(in crate::kernel::model) fn ext_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -206,7 +206,7 @@ impl Model<'_> {
         }
     }
 
-    /// The interrupt of a scheduler's timer is taken: its callback runs, unless it was stopped.
+    /// Takes the interrupt of a scheduler's timer: its callback runs, unless it was stopped.
     pub(in crate::kernel::model) fn take_ext_timer<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
@@ -219,7 +219,7 @@ impl Model<'_> {
         }
     }
 
-    /// The loader goes on. It takes no time of the machine's CPUs.
+    /// Lets the loader go on. It takes no time of the machine's CPUs.
     pub(in crate::kernel::model) fn ext_loader(&mut self) {
         self.tell_ext_clocks();
         if let Some(ext) = self.home.sched_ext() {
@@ -227,8 +227,8 @@ impl Model<'_> {
         }
     }
 
-    /// The clocks of all run queues, as of their last updates: programs that are not called for a
-    /// CPU read those of all.
+    /// Tells the scheduler the clocks of all run queues, as of their last updates: programs that
+    /// are not called for a CPU read those of all.
     fn tell_ext_clocks(&mut self) {
         let Some(ext) = self.home.sched_ext() else {
             return;

@@ -69,7 +69,7 @@ impl ExtRun {
     }
 }
 
-/// The scheduler's class gets the threads that are there at the start.
+/// Tells the scheduler's class the threads that are there at the start.
 pub(super) fn add_ext_threads(
     home: &mut AnyHome<'_>,
     workload: &Workload,
@@ -141,7 +141,7 @@ impl Model<'_> {
         }
     }
 
-    /// A thread is gone.
+    /// Tells the scheduler that a thread is gone.
     pub(super) fn exit_ext_task<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, task: TaskId) {
         if let Some(ext) = self.home.sched_ext() {
             ext.class.exit_task(id(task));
@@ -177,7 +177,7 @@ impl Model<'_> {
         }
     }
 
-    /// The run is over: the last callback, and what all of them did.
+    /// Ends the scheduler with the run: the last callback, and what all of them did.
     pub(super) fn unload_scheduler<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,

@@ -43,7 +43,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.give_unit(k, cpu, task, post)
     }
 
-    /// Its CPU has the lines of the channel.
+    /// Gives a unit to the first who waits, or to the channel, once the giver's CPU has its lines.
     pub(in crate::mechanics::script) fn give_unit<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -72,7 +72,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.go_on_later(k, cpu, task, Pending::Post(post))
     }
 
-    /// The work of the wake-up is done.
+    /// Posts a unit, once the work of the wake-up is done.
     pub(in crate::mechanics::script) fn post<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -105,7 +105,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Go
     }
 
-    /// The running task takes a unit; if there is none it waits from now on.
+    /// Takes a unit for the running task; if there is none the task waits from now on.
     pub(in crate::mechanics::script) fn take_unit<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -120,7 +120,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.take_fetched(k, cpu, task, channel)
     }
 
-    /// Its CPU has the lines of the channel.
+    /// Takes a unit of the channel, or waits for one, once the taker's CPU has its lines.
     pub(in crate::mechanics::script) fn take_fetched<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -138,7 +138,8 @@ impl<O: Observer> Mechanics<'_, O> {
         self.park(k, cpu, task, WaitsFor::Unit { channel })
     }
 
-    /// The running task has taken a unit: if few enough are left, it wakes those who wait for room.
+    /// Wakes those who wait for room, if few enough units are left now that the running task has
+    /// taken one.
     pub(in crate::mechanics::script) fn let_givers_go_on<K: Kernel>(
         &mut self,
         k: &mut K,

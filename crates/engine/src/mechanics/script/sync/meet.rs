@@ -45,7 +45,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.wake_all_listed(k, cpu, task, Then::Step)
     }
 
-    /// The running task waits for the condition from now on, gives its mutex back and sleeps. A
+    /// Lets the running task wait for the condition from now on, give its mutex back and sleep. A
     /// mutex that it does not hold stays where it is (docs/decisions/023).
     pub(in crate::mechanics::script) fn begin_await<K: Kernel>(
         &mut self,
@@ -65,7 +65,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// It sleeps, unless the signal has come meanwhile.
+    /// Lets the task sleep, unless the signal has come meanwhile.
     pub(super) fn sleep_on<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -82,7 +82,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.relock(k, cpu, task, mutex)
     }
 
-    /// The signal has come: the mutex is taken again.
+    /// Takes the mutex again, once the signal has come.
     pub(in crate::mechanics::script) fn relock<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -93,7 +93,7 @@ impl<O: Observer> Mechanics<'_, O> {
         mutex.map_or(Flow::Go, |mutex| self.lock(k, cpu, task, mutex))
     }
 
-    /// The running task is at the barrier: the last one wakes the others.
+    /// Brings the running task to the barrier: the last one wakes the others.
     pub(in crate::mechanics::script) fn meet<K: Kernel>(
         &mut self,
         k: &mut K,

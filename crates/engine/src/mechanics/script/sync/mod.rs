@@ -9,13 +9,13 @@
 //! and measures.rs::`one_signal_has_one_stamp` (`wake_all_listed`, `wake_first_listed`),
 //! `a_ping_pong_costs_what_its_parts_cost` (`pay_wakeup`),
 //! `a_holder_is_lent_the_priority_of_its_waiter` (`have_woken`), `waiting_for_a_sleeper_is_none`
-//! (`waiting`), all (`new`, `park`, `go_on_waking`, `go_on_later`),
-//! handover.rs::`a_unit_that_was_kept_brings_its_lines` (`touch_channel`).
+//! (`waiting`), `each_kind_of_deadlock_is_named` and the others (`new`, `park`, `go_on_waking`,
+//! `go_on_later`), handover.rs::`a_unit_that_was_kept_brings_its_lines` (`touch_channel`).
 //!
 //! Callers: channel.rs (`park`, `pay_wakeup`, `go_on_later`), mechanics/handover.rs
 //! (`touch_channel`), mechanics/report.rs (`is_deadlock`), mechanics/script/start.rs
 //! (`go_on_later`), mechanics/script/steps.rs (`go_on_waking`), meet.rs (`park`), mutex.rs
-//! (`wait_for`), many files (`wake_all_listed`).
+//! (`wait_for`), meet.rs, mutex.rs and 2 more (`wake_all_listed`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs, crates/engine/tests/behaviour/channels.rs
 
@@ -124,26 +124,26 @@ impl SharedState {
 }
 
 impl<O: Observer> Mechanics<'_, O> {
-    /// The running task waits for another from now on.
+    /// Notes that the running task waits for another from now on.
     fn wait_for(&mut self, task: TaskId, waits: WaitsFor) {
         self.threads[task].waits = Some(waits);
         self.shared.waiting += 1;
     }
 
-    /// ... and sleeps.
+    /// Lets the running task wait for another and sleep.
     fn park<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, waits: WaitsFor) -> Flow {
         self.wait_for(task, waits);
         self.block(k, cpu, task, None);
         Flow::Held
     }
 
-    /// The task has what it waited for; whoever brought it about wakes it next.
+    /// Notes that the task has what it waited for; whoever brought it about wakes it next.
     fn release(&mut self, task: TaskId) {
         self.threads[task].waits = None;
         self.shared.waiting -= 1;
     }
 
-    /// The running task wakes those on its list, then does what it is to do after that.
+    /// Wakes those on the running task's list, then does what it is to do after that.
     pub(super) fn wake_all_listed<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -164,7 +164,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The list goes on: the first one's wake-up is `paid` or was the last thing done.
+    /// Goes on with the list: the first one's wake-up is `paid` or was the last thing done.
     pub(super) fn go_on_waking<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -179,7 +179,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.wake_all_listed(k, cpu, task, then)
     }
 
-    /// What runs on this CPU begins to wake a thread. Returns true if that takes time.
+    /// Pays for a wake-up that what runs on this CPU begins. Returns true if that takes time.
     fn pay_wakeup<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, woken: TaskId) -> bool {
         let work = self.machine.costs.wakeup;
         if work > 0 {
@@ -199,7 +199,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.threads[task].has_kernel_work() || k.wants_cpu(cpu)
     }
 
-    /// It goes on with `pending` when its kernel work is done and it is its turn.
+    /// Lets the task go on with `pending` when its kernel work is done and it is its turn.
     pub(super) fn go_on_later<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -214,8 +214,8 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// All are woken. What was lent for a mutex goes back now, not before: else the one that waited
-    /// for it would not be woken before lesser tasks had run.
+    /// Gives back loans, once all are woken. What was lent for a mutex goes back now, not before:
+    /// else the one that waited for it would not be woken before lesser tasks had run.
     fn have_woken<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, then: Then) -> Flow {
         if let Some(holder) = self.threads[task].lent_to.take() {
             self.lend_anew(k, holder, cpu);
@@ -254,7 +254,7 @@ impl<O: Observer> Mechanics<'_, O> {
             .collect()
     }
 
-    /// With what is known at the end only.
+    /// What a thread waits for, with what is known at the end only.
     fn completed(&self, waits: WaitsFor) -> WaitsFor {
         match waits {
             WaitsFor::Mutex { mutex, .. } => {

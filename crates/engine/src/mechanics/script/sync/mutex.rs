@@ -46,7 +46,7 @@ impl<O: Observer> Mechanics<'_, O> {
         }
     }
 
-    /// The running task takes a mutex, or waits for it.
+    /// Takes a mutex for the running task, or lets it wait.
     pub(in crate::mechanics::script) fn lock<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -74,7 +74,7 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Held
     }
 
-    /// The task waited for the mutex and was woken: it has it, or tries again.
+    /// Goes on with a task that waited for the mutex and was woken: it has it, or tries again.
     pub(in crate::mechanics::script) fn lock_again<K: Kernel>(
         &mut self,
         k: &mut K,
@@ -89,7 +89,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.lock(k, cpu, task, mutex)
     }
 
-    /// The running task releases a mutex, whoever holds it: a plain one does not look. One that
+    /// Releases a mutex for the running task, whoever holds it: a plain one does not look. One that
     /// lends priority refuses another thread (EPERM), and nothing happens.
     pub(in crate::mechanics::script) fn unlock<K: Kernel>(
         &mut self,
