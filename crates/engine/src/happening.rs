@@ -133,7 +133,7 @@ pub enum Happening {
         task: u32,
         /// Index into the workload's chains.
         chain: u32,
-        /// When the task's timer or sleep was due.
+        /// When the task's timer or sleep was due, or it was woken.
         begin_ns: u64,
     },
     /// A chain's last task is done with what it worked on.
@@ -142,6 +142,8 @@ pub enum Happening {
         task: u32,
         /// Index into the workload's chains.
         chain: u32,
+        /// The frame's number in the order of begins; None: that which the task works on.
+        frame: Option<u32>,
     },
     /// A time that the workload is measured by.
     Sample {

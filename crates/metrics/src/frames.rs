@@ -2,7 +2,8 @@
 //!
 //! A frame goes from its first task to those that the task wakes while it works on the frame, and
 //! so on. Who takes what was kept for it, and is woken by nobody, works on the oldest open frame;
-//! so does whom it wakes then (docs/guide/workloads.md, "Deadlines").
+//! so does whom it wakes then (docs/guide/workloads.md, "Deadlines"). Recordings number their
+//! frames: there each end is of a frame by its number (docs/guide/traces-in.md#frames).
 //!
 //! Made by `collector.rs` for each run; chains come from the workload. Times are ns.
 //!
@@ -12,8 +13,9 @@
 //! "What a change may touch"). Tests by part: `frames_by_hand` (`judged`, `report`),
 //! `an_end_is_that_of_the_frame_that_was_handed_on` (`woken`, `end`),
 //! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
-//! (`first_open`), all (`new`, `happened`, `begin`, `is_open`, `is_missed`, `signed`); `one`,
-//! `wake` and `values` are the tests' own.
+//! (`first_open`), `an_end_with_a_number_is_of_that_frame` (`end_numbered`, `pass_done`), all
+//! (`new`, `happened`, `begin`, `is_open`, `is_missed`, `signed`); `one`, `wake` and `values` are
+//! the tests' own.
 //!
 //! Tests: below
 
@@ -38,6 +40,8 @@ struct Record {
     first_open: usize,
     /// What each task works on.
     of_task: BTreeMap<u32, Works>,
+    /// When frames were done that have not begun yet, by number.
+    early: BTreeMap<u32, u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +83,7 @@ impl Record {
             frames: Vec::new(),
             first_open: 0,
             of_task: BTreeMap::new(),
+            early: BTreeMap::new(),
         }
     }
 
@@ -86,9 +91,10 @@ impl Record {
     /// from there.
     fn begin(&mut self, task: u32, begin_ns: u64) {
         self.of_task.insert(task, Works::On(self.frames.len()));
+        let number = self.frames.len() as u32;
         self.frames.push(Frame {
             due_ns: begin_ns.saturating_add(self.deadline_ns),
-            end_ns: None,
+            end_ns: self.early.remove(&number),
         });
     }
 
@@ -131,6 +137,20 @@ impl Record {
         if let Some(frame) = done {
             self.frames[frame].end_ns = Some(now_ns);
         }
+        self.pass_done();
+    }
+
+    /// The frame of this number is done. It may be drawn twice, and then the last time counts.
+    fn end_numbered(&mut self, now_ns: u64, number: u32) {
+        match self.frames.get_mut(number as usize) {
+            Some(frame) => frame.end_ns = Some(now_ns),
+            None => _ = self.early.insert(number, now_ns),
+        }
+        self.pass_done();
+    }
+
+    /// Goes on to the first frame that is open.
+    fn pass_done(&mut self) {
         let is_done = |frame: &Frame| frame.end_ns.is_some();
         let done = self.frames[self.first_open..]
             .iter()
@@ -220,7 +240,13 @@ impl Observer for Frames {
                 chain,
                 begin_ns,
             } => self.chains[chain as usize].begin(task, begin_ns),
-            Happening::FrameEnd { task, chain } => self.chains[chain as usize].end(time_ns, task),
+            Happening::FrameEnd { task, chain, frame } => {
+                let chain = &mut self.chains[chain as usize];
+                match frame {
+                    None => chain.end(time_ns, task),
+                    Some(number) => chain.end_numbered(time_ns, number),
+                }
+            }
             Happening::Woken(ref it) => self.chains.iter_mut().for_each(|chain| chain.woken(it)),
             _ => {}
         }
@@ -241,6 +267,7 @@ mod tests {
         Frames::new(&[Chain {
             name: "screen".to_owned(),
             deadline_ns: deadline_ms * MS,
+            known: None,
         }])
     }
 
@@ -270,7 +297,7 @@ mod tests {
             happen!(frames, begin_ns => FrameBegin { task: 0, chain: 0, begin_ns });
             if let Some(end) = end {
                 wake(&mut frames, begin_ns + MS, Some(0), 1);
-                happen!(frames, end * MS => FrameEnd { task: 1, chain: 0 });
+                happen!(frames, end * MS => FrameEnd { task: 1, chain: 0, frame: None });
             }
         }
         let values = values(&frames, 70 * MS);
@@ -298,9 +325,9 @@ mod tests {
             wake(&mut frames, begin * MS, Some(0), 1 + u32::from(begin > 0));
         }
         wake(&mut frames, 6 * MS, Some(9), 3);
-        happen!(frames, 7 * MS => FrameEnd { task: 3, chain: 0 });
-        happen!(frames, 8 * MS => FrameEnd { task: 2, chain: 0 });
-        happen!(frames, 12 * MS => FrameEnd { task: 1, chain: 0 });
+        happen!(frames, 7 * MS => FrameEnd { task: 3, chain: 0, frame: None });
+        happen!(frames, 8 * MS => FrameEnd { task: 2, chain: 0, frame: None });
+        happen!(frames, 12 * MS => FrameEnd { task: 1, chain: 0, frame: None });
         let values = values(&frames, 20 * MS);
         assert_eq!(values.get("missed_frames_total"), Some(1.0));
         assert_eq!(values.get("frame_lateness_us_p50"), Some(-7000.0));
@@ -315,14 +342,14 @@ mod tests {
         happen!(frames, 0 => FrameBegin { task: 0, chain: 0, begin_ns: 0 });
         wake(&mut frames, 0, Some(0), 1);
         wake(&mut frames, MS, Some(1), 2);
-        happen!(frames, 2 * MS => FrameEnd { task: 2, chain: 0 });
+        happen!(frames, 2 * MS => FrameEnd { task: 2, chain: 0, frame: None });
         happen!(frames, 16 * MS => FrameBegin { task: 0, chain: 0, begin_ns: 16 * MS });
         wake(&mut frames, 17 * MS, Some(9), 1);
         wake(&mut frames, 18 * MS, Some(1), 2);
-        happen!(frames, 19 * MS => FrameEnd { task: 2, chain: 0 });
+        happen!(frames, 19 * MS => FrameEnd { task: 2, chain: 0, frame: None });
         wake(&mut frames, 28 * MS, Some(0), 1);
         wake(&mut frames, 29 * MS, Some(1), 2);
-        happen!(frames, 30 * MS => FrameEnd { task: 2, chain: 0 });
+        happen!(frames, 30 * MS => FrameEnd { task: 2, chain: 0, frame: None });
         let values = values(&frames, 40 * MS);
         assert_eq!(values.get("missed_frames_total"), Some(1.0));
         assert_eq!(values.get("frame_lateness_us_p99"), Some(4000.0));
@@ -336,7 +363,7 @@ mod tests {
             happen!(frames, begin * MS => FrameBegin { task: 0, chain: 0, begin_ns: begin * MS });
         }
         for end in [9, 11, 13] {
-            happen!(frames, end * MS => FrameEnd { task: 1, chain: 0 });
+            happen!(frames, end * MS => FrameEnd { task: 1, chain: 0, frame: None });
         }
         assert_eq!(
             values(&frames, 20 * MS).get("missed_frames_total"),
@@ -346,5 +373,38 @@ mod tests {
             values(&frames, 20 * MS).get("frame_lateness_us_p99"),
             Some(-1000.0)
         );
+    }
+
+    /// Goal: by hand, deadline 10 ms: an end with a number is that frame's, whoever the task works
+    /// for; of two ends the later counts, and one before its begin is kept. Frames begin at 0, 16
+    /// and 32 ms and end at 6 and 12 (late by 2), at 20 (told before the second end of the first;
+    /// early by 6), and at 31 (early by 11).
+    #[test]
+    fn an_end_with_a_number_is_of_that_frame() {
+        let mut frames = one(10);
+        let begin = |frames: &mut Frames, at: u64| {
+            happen!(frames, at * MS => FrameBegin { task: 0, chain: 0, begin_ns: at * MS });
+        };
+        let end = |frames: &mut Frames, at: u64, number: u32| {
+            wake(frames, at * MS, Some(9), 1);
+            happen!(frames, at * MS => FrameEnd { task: 1, chain: 0, frame: Some(number) });
+        };
+        begin(&mut frames, 0);
+        end(&mut frames, 6, 0);
+        begin(&mut frames, 16);
+        end(&mut frames, 20, 1);
+        end(&mut frames, 12, 0);
+        end(&mut frames, 31, 2);
+        begin(&mut frames, 32);
+        let values = values(&frames, 50 * MS);
+        for (name, expected) in [
+            ("frames_total", 3.0),
+            ("missed_frames_total", 1.0),
+            ("dropped_frames_total", 0.0),
+            ("frame_lateness_us_p50", -6000.0),
+            ("frame_lateness_us_p99", 2000.0),
+        ] {
+            assert_eq!(values.get(name), Some(expected), "{name}");
+        }
     }
 }

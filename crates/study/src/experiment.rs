@@ -33,7 +33,10 @@ use wakeplace_optimum::Machine;
 use wakeplace_outcome::Timeline;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{MachineFacts, Spec, Workload};
+use wakeplace_workload::{Chain, MachineFacts, Spec, Workload};
+
+/// Most chains that a note names.
+const MOST_CHAINS_SAID: usize = 8;
 
 /// A comparison to be made; with one policy, a plain simulation.
 #[derive(Clone, Debug)]
@@ -226,6 +229,7 @@ impl Experiment {
         let policies = self.contenders().map(|(_, policy, _)| policy);
         notes.extend(hardware_clocks(&self.platform, policies));
         notes.extend(together(workloads, &self.platform));
+        notes.extend(workloads.first().and_then(own_deadlines));
         let mut all = self.workload.warnings.clone();
         if let Some(workload) = workloads.first() {
             let not_modelled = |what: &String| format!("{what} is not modelled: left out");
@@ -408,6 +412,26 @@ fn difference(a: &Finished, b: &Finished) -> String {
         None if hash != again => format!("behaviour hash {hash:016x}, then {again:016x}"),
         None => "details of equal events (tasks, reasons or histograms)".to_owned(),
     }
+}
+
+/// What a recording says itself of when its frames are due.
+fn own_deadlines(workload: &Workload) -> Option<String> {
+    let said = |chain: &Chain| {
+        let us = chain.deadline_ns as f64 / 1e3;
+        let known = chain.known.as_ref()?;
+        Some(format!("{} {us:.1} us ({known})", chain.name))
+    };
+    let all: Vec<String> = workload.chains.iter().filter_map(said).collect();
+    let more = all.len().saturating_sub(MOST_CHAINS_SAID);
+    let few = all[..all.len() - more].join(", ");
+    let more = if more > 0 {
+        format!(", and {more} more")
+    } else {
+        String::new()
+    };
+    (!all.is_empty()).then(|| {
+        format!("deadlines of frames by the recording: {few}{more}; `--deadlines FILE` says others")
+    })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //! `frames_begin_with_work_and_end_before_a_wait` (`apply`, `insert`, `events`),
 //! `a_round_without_a_wait_is_no_end` (`end_with_the_last_pass`), `a_file_of_its_own_wins`
 //! (`parse`, `with_deadlines`, all threads of a task, a task that is not there),
+//! trace/tests/all/replay/frames.rs::`a_file_of_deadlines_wins` (`without`, `begins_a_frame`),
 //! `what_is_wrong_is_said_with_its_place` (`declared`, `wrong_kind`, `named`), all (`read`, `work`,
 //! `waits`, `waits_for_time`).
 //!
@@ -21,7 +22,7 @@
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{self, Extensions, Kind, Value};
-use crate::script::{Chain, Event, Loops, TaskScript, Workload, task_of_thread};
+use crate::script::{Chain, Event, Loops, SLEEPS_ON_NS, TaskScript, Workload, task_of_thread};
 use crate::{Spec, input};
 use std::collections::BTreeSet;
 use wakeplace_text::nearest;
@@ -31,7 +32,7 @@ pub(crate) const KEY: &str = "_deadlines";
 /// Most names of tasks in a message.
 const MAX_NAMES: usize = 8;
 /// Most chains: a thread has a bit for each.
-const MAX_CHAINS: usize = 64;
+pub const MAX_CHAINS: usize = 64;
 /// What is said of a chain.
 const KEYS: [&str; 3] = ["from", "to", "deadline"];
 
@@ -74,8 +75,9 @@ impl Deadlines {
         })
     }
 
-    /// Adds these chains to a workload; an error names the file that they are from.
+    /// Gives a workload these chains instead of its own; an error names their file.
     pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), WorkloadError> {
+        without(workload);
         apply(&self.chains, workload).map_err(|fault| fault.in_file(&self.file))
     }
 }
@@ -156,13 +158,23 @@ fn wrong_kind(value: &Value, what: &str, expected: &str) -> Fault {
     Fault::unusable(value.at, message).expected(expected)
 }
 
+/// Takes the chains of a workload away, and their events.
+pub(crate) fn without(workload: &mut Workload) {
+    workload.chains.clear();
+    let of_a_frame =
+        |event: &Event| matches!(event, Event::FrameBegin { .. } | Event::FrameEnd { .. });
+    for phase in workload.tasks.iter_mut().flat_map(|task| &mut task.phases) {
+        phase.events.retain(|event| !of_a_frame(event));
+    }
+}
+
 /// Adds the chains to a workload: their events to the scripts of its first and last tasks.
 pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<(), Fault> {
     for new in declared {
         let chain = workload.chains.len() as u32;
         for script in named(workload, &new.from)? {
             let script = &mut workload.tasks[script];
-            if !events(script).any(waits_for_time) {
+            if !events(script).any(begins_a_frame) {
                 let message = format!("task `{}` has no timer and no sleep", new.from.0);
                 return Err(Fault::unusable(new.from.1, message)
                     .expected("a first task that has: a frame begins when one of them ends"));
@@ -172,7 +184,7 @@ pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<()
                 return Err(Fault::unusable(new.from.1, message).expected("a chain of its own"));
             }
             insert(script, |event| {
-                work(event).then_some(Event::FrameBegin { chain })
+                work(event).then_some(Event::FrameBegin { chain, woken: None })
             });
         }
         for script in named(workload, &new.to)? {
@@ -182,13 +194,14 @@ pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<()
                 return Err(Fault::unusable(new.to.1, message).expected("a last task that runs"));
             }
             insert(script, |event| {
-                waits(event).then_some(Event::FrameEnd { chain })
+                waits(event).then_some(Event::FrameEnd { chain, frame: None })
             });
             end_with_the_last_pass(script, chain);
         }
         workload.chains.push(Chain {
             name: new.name.clone(),
             deadline_ns: new.deadline_ns,
+            known: None,
         });
     }
     Ok(())
@@ -206,7 +219,7 @@ fn end_with_the_last_pass(script: &mut TaskScript, chain: u32) {
         .filter(|event| waits(**event) || work(**event));
     let begins_with_a_wait = steps.next().is_some_and(|event| waits(*event));
     if begins_with_a_wait || last.loops == Loops::Times(1) {
-        last.events.push(Event::FrameEnd { chain });
+        last.events.push(Event::FrameEnd { chain, frame: None });
     }
 }
 
@@ -237,6 +250,14 @@ fn work(event: Event) -> bool {
 /// The step waits for a time.
 fn waits_for_time(event: Event) -> bool {
     matches!(event, Event::Timer { .. } | Event::Sleep { .. })
+}
+
+/// A frame can begin when the step is over; a recorded task's last sleep never is.
+fn begins_a_frame(event: Event) -> bool {
+    let sleeps_on = Event::Sleep {
+        duration_ns: SLEEPS_ON_NS,
+    };
+    waits_for_time(event) && event != sleeps_on
 }
 
 /// The step waits for anything.

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use wakeplace_platform::{Platform, builtin_names};
 use wakeplace_report::{Cell, Style, Table};
 use wakeplace_trace::TraceError;
-use wakeplace_workload::{Dialect, Event, MachineFacts, TaskScript, Workload};
+use wakeplace_workload::{Chain, Dialect, Event, MachineFacts, TaskScript, Workload};
 
 /// `workload check trace:FILE`.
 pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
@@ -152,6 +152,13 @@ fn answer(args: &WorkloadCheckArgs, workload: &Workload, warnings: &[String]) ->
             "forks": does.forks,
         })
     };
+    let chain = |chain: &Chain| {
+        json!({
+            "name": chain.name,
+            "deadline_ns": chain.deadline_ns,
+            "known": chain.known,
+        })
+    };
     json!({
         "schema_version": wakeplace_report::SCHEMA_VERSION,
         "file": args.file,
@@ -161,5 +168,6 @@ fn answer(args: &WorkloadCheckArgs, workload: &Workload, warnings: &[String]) ->
         "duration_ns": workload.duration_ns,
         "warnings": warnings,
         "tasks": workload.tasks.iter().map(task).collect::<Vec<_>>(),
+        "chains": workload.chains.iter().map(chain).collect::<Vec<_>>(),
     })
 }

@@ -7,9 +7,11 @@
 //! `recordings_are_workloads_everywhere` (`check`, `answer`, `Does`),
 //! `what_is_wrong_with_a_recording_is_said_everywhere` (`refused_somewhere`);
 //! crates/workload/src/spec.rs: `recordings_are_workloads_everywhere` (`recorded`);
-//! crates/trace/src/replay: `switches_alone_give_no_latencies`.
+//! crates/trace/src/replay: `switches_alone_give_no_latencies`; replay/deadlines.rs:
+//! `a_recording_of_android_says_its_deadlines` (whole runs).
 //! Helpers, and who fails with them: `in_folder` (all tests); `recorded`
-//! (`recordings_are_workloads_everywhere`, `what_is_wrong_with_a_recording_is_said_everywhere`).
+//! (`recordings_are_workloads_everywhere`, `what_is_wrong_with_a_recording_is_said_everywhere`);
+//! `android` (`a_recording_of_android_says_its_deadlines`).
 
 use crate::common;
 
@@ -157,4 +159,119 @@ fn switches_alone_give_no_latencies() {
             assert_eq!(buckets.as_array().map(Vec::len), Some(0), "{buckets}");
         }
     }
+}
+
+/// A recording of Android: a vsync every 16 ms, of which the thread `app` tells the UI thread. That
+/// works for 1 ms and has RenderThread draw. Each of the three has a CPU of its own, 0 to 2.
+fn android() -> String {
+    let mut lines: Vec<(u64, String)> = Vec::new();
+    let mut add = |us: u64, cpu: usize, who: &str, what: &str| {
+        let time = format!("100.{us:06}");
+        lines.push((us, format!(" {who} [{cpu:03}] d..2. {time}: {what}\n")));
+    };
+    const TASKS: [(&str, u32); 3] = [("app", 41), ("ui", 100), ("RenderThread", 101)];
+    let name = |cpu: usize| format!("{}-{}", TASKS[cpu].0, TASKS[cpu].1);
+    let task = |lead: &str, cpu: usize| {
+        let (comm, pid) = TASKS[cpu];
+        format!("{lead}comm={comm} {lead}pid={pid} {lead}prio=120")
+    };
+    let idle = |lead: &str| format!("{lead}comm=swapper {lead}pid=0 {lead}prio=120");
+    let mut does = |us: u64, cpu: usize, what: &str| match what.split_once(' ') {
+        Some(("wakes", by)) => {
+            let by: usize = by.parse().expect("a CPU");
+            let who = if by == cpu {
+                "<idle>-0".to_owned()
+            } else {
+                name(by)
+            };
+            let (comm, pid) = TASKS[cpu];
+            let woken = format!("comm={comm} pid={pid} prio=120 target_cpu=000");
+            add(us, by, &who, &format!("sched_waking: {woken}"));
+            let next = task("next_", cpu);
+            let what = format!("sched_switch: {} prev_state=R ==> {next}", idle("prev_"));
+            add(us, cpu, "<idle>-0", &what);
+        }
+        Some(("sleeps", _)) => {
+            let prev = task("prev_", cpu);
+            let what = format!("sched_switch: {prev} prev_state=S ==> {}", idle("next_"));
+            add(us, cpu, &name(cpu), &what);
+        }
+        _ => add(us, cpu, &name(cpu), &format!("tracing_mark_write: {what}")),
+    };
+    let frames = [0, 16, 32, 200, 216, 232];
+    for (value, ms) in frames.into_iter().chain([260]).enumerate() {
+        let us = ms * 1000;
+        does(us, 0, "wakes 0");
+        does(us + 100, 0, &format!("C|40|VSYNC-app|{}", value % 2));
+        does(us + 200, 0, "sleeps .");
+        if ms == 260 {
+            break;
+        }
+        does(us + 150, 1, "wakes 0");
+        does(us + 160, 1, "B|100|Choreographer#doFrame 7");
+        does(us + 1150, 2, "wakes 1");
+        does(us + 1160, 2, "B|100|DrawFrames 7");
+        does(us + 1200, 1, "E|100");
+        does(us + 1210, 1, "sleeps .");
+        // The third one takes five periods.
+        let end = us + if ms == 32 { 80_000 } else { 3_000 };
+        does(end, 2, "E|100");
+        does(end + 10, 2, "sleeps .");
+    }
+    lines.sort_by_key(|(us, _)| *us);
+    let head = "cpus=8\n".to_owned();
+    head + &lines.into_iter().map(|(_, line)| line).collect::<String>()
+}
+
+/// Goal: a recording of Android says its deadlines itself. Of six frames of 16 ms the third, which
+/// takes 80 ms on a little CPU, at least 36 ms on a big one, is late by construction; the rest that
+/// follows it is no miss. A file of deadlines wins, with the thread that tells of vsyncs as first:
+/// that wakes by a timer but for its first time, which is the start.
+#[test]
+fn a_recording_of_android_says_its_deadlines() {
+    let folder = folder();
+    common::file(&folder, "phone.txt", &android());
+    let own = r#"{"screen": {"from": "app", "to": "RenderThread", "deadline": 16000}}"#;
+    common::file(&folder, "own.json", own);
+    let said = "ui 16000.0 us (median distance of VSYNC-app)";
+    let own: &[&str] = &["--deadlines", "own.json"];
+    for (more, says, frames) in [(&[][..], true, 6.0), (own, false, 5.0)] {
+        let words: [&[&str]; 4] = [
+            &["sim", "--workload", "trace:phone.txt,platform=hikey960"],
+            &RUN,
+            &["--format", "json", "--output", "out.json"],
+            more,
+        ];
+        assert_code(&in_folder(&folder, &words), 0);
+        let text = std::fs::read_to_string(folder.path().join("out.json")).expect("a result");
+        let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(value["notes"].to_string().contains(said), says, "{text}");
+        let metrics = &value["runs"][0]["seed_runs"][0]["metrics"];
+        let metric = |name: &str| metrics[name].as_f64().expect(name);
+        let counts = [
+            "frames_total",
+            "missed_frames_total",
+            "dropped_frames_total",
+        ];
+        assert_eq!(counts.map(metric), [frames, 1.0, 0.0], "{metrics}");
+        assert_eq!(metric("missed_frames_streak_total"), 1.0);
+        assert!(metric("frame_lateness_us_p50") < 0.0, "{metrics}");
+        assert!(metric("frame_lateness_us_p99") > 20_000.0, "{metrics}");
+        assert!(metrics["frames_of_ui_total"].is_null(), "{metrics}");
+    }
+    // From the UI thread, which no timer wakes, no frame could begin.
+    let wrong = r#"{"screen": {"from": "ui", "deadline": 16000}}"#;
+    common::file(&folder, "wrong.json", wrong);
+    let words: [&[&str]; 3] = [
+        &["sim", "--workload", "trace:phone.txt,platform=hikey960"],
+        &RUN,
+        &["--deadlines", "wrong.json"],
+    ];
+    let output = in_folder(&folder, &words);
+    assert_code(&output, 2);
+    let error = stderr(&output);
+    assert!(
+        error.contains("wrong.json:1:21: task `ui` has no timer and no sleep"),
+        "{error}"
+    );
 }

@@ -11,7 +11,8 @@
 //! `a_timer_with_overruns_leaves_out_what_it_missed` (`taken`); observe.rs: `passes_are_told`
 //! (`Iteration`); mechanics/work.rs: `stalls_take_time_not_work` (`Stall`); mechanics/thread.rs:
 //! `work_is_that_of_the_steps` (`work`); mechanics/script/measure.rs:
-//! `frames_begin_when_due_and_end_with_the_last_task` (frames); lib.rs:
+//! `frames_begin_when_due_and_end_with_the_last_task` and
+//! `frames_of_recordings_count_from_the_wake_up` (frames); lib.rs:
 //! `a_rest_is_no_missed_period` (`run_watched`).
 //! Helpers, and who fails with them: `sample`, `series`, `values` (`samples_are_exact`,
 //! `one_signal_has_one_stamp`, `a_timer_with_overruns_leaves_out_what_it_missed`). `happened` is of
@@ -276,10 +277,19 @@ impl Observer for Frames {
 /// work 4, 14, 4 ms in turn, and 3 ms of the second task each time.
 #[test]
 fn frames_begin_when_due_and_end_with_the_last_task() {
-    let begin = Event::FrameBegin { chain: 0 };
-    let end = Event::FrameEnd { chain: 0 };
+    let begin = Event::FrameBegin {
+        chain: 0,
+        woken: None,
+    };
+    let end = Event::FrameEnd {
+        chain: 0,
+        frame: None,
+    };
     // A second chain with the same last task ends as often.
-    let other = Event::FrameEnd { chain: 1 };
+    let other = Event::FrameEnd {
+        chain: 1,
+        frame: None,
+    };
     let tick = Event::Timer {
         timer: 0,
         period_ns: 10 * MS,
@@ -333,6 +343,59 @@ fn frames_begin_when_due_and_end_with_the_last_task() {
     let near = |(end, at): (&(u64, u32), &u64)| end.0.abs_diff(*at) < 50 * US && end.1 == 1;
     assert!(
         ends.len() == 3 && ends.iter().zip(&expected).all(near),
+        "{ends:?}"
+    );
+}
+
+/// Goal: a frame that counts from the wake-up begins so long before or after whoever woke its task
+/// began to, each time that the step is reached, and an end with a number needs no work. Method: by
+/// hand, no costs: woken 5 ms after time zero by another task.
+#[test]
+fn frames_of_recordings_count_from_the_wake_up() {
+    let begin = |after_ns| Event::FrameBegin {
+        chain: 0,
+        woken: Some(after_ns),
+    };
+    let end = Event::FrameEnd {
+        chain: 0,
+        frame: Some(1),
+    };
+    let first = once(0, &[sleep_ms(5), POST]);
+    let second = [
+        Event::Wait { channel: 0 },
+        run_ms(1),
+        begin(-2_000_000),
+        begin(3_000_000),
+        run_ms(1),
+        end,
+        end,
+    ];
+    let load = sharing(
+        vec![first, once(1, &second)],
+        Shared {
+            channels: vec![Channel::default()],
+            ..Shared::default()
+        },
+    );
+    let platform = Board::symmetric(2).platform();
+    let options = Options {
+        idle_states: false,
+        ..all_off(S)
+    };
+    let mut seen = Frames::default();
+    wakeplace_engine::run_watched(&platform, &performance(), &load, &options, &mut seen);
+    let begins: Vec<u64> = seen.0.iter().filter_map(|(_, _, begin)| *begin).collect();
+    assert!(begins[0].abs_diff(3 * MS) < 50 * US, "{begins:?}");
+    assert_eq!(begins[1..], [begins[0] + 5 * MS]);
+    let ends: Vec<u64> = seen
+        .0
+        .iter()
+        .filter(|one| one.2.is_none())
+        .map(|one| one.0)
+        .collect();
+    assert_eq!(ends.len(), 2, "as many as steps");
+    assert!(
+        ends[0].abs_diff(7 * MS) < 50 * US && ends[0] == ends[1],
         "{ends:?}"
     );
 }

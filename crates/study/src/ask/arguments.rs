@@ -209,11 +209,12 @@ pub static ARGUMENTS: [Argument; 22] = [
     },
     Argument {
         value_name: "FILE",
-        help: "Deadlines of chains of tasks, JSON; they replace those of an rt-app file",
+        help: "Deadlines of chains of tasks, JSON; they replace those of a workload's file",
         more: "{\"NAME\": {\"from\": \"TASK\", \"to\": \"TASK\", \"deadline\": US}}. A frame \
                begins when a timer or sleep of the first task is due, and is done when the last \
                task that it was handed to waits again. Frames, missed frames and their lateness \
-               become metrics. An rt-app file has the same under `_deadlines`.",
+               become metrics. An rt-app file has the same under `_deadlines`; \
+               recordings of Android say theirs.",
         python: Some("A file with deadlines of chains of tasks."),
         expected: "a path, as \"deadlines.json\"",
         place: hidden(INPUT, 5),

@@ -1,6 +1,7 @@
 //! Recordings: ftrace's text, what `trace-cmd report` and `perf script` print, pages and JSON that
 //! have such text in a string, and Perfetto's protobuf, each read as a stream of events. What a
-//! recording says that is not about scheduling is passed over (docs/guide/traces-in.md, "Forms").
+//! recording says that is not about scheduling or frames is passed over (docs/guide/traces-in.md,
+//! "Forms").
 //!
 //! What must stay: forms that are read stay readable; memory does not grow with the file; what is
 //! no recording has one message with what to give instead. Times are ns. Free: what leaves the
@@ -9,10 +10,8 @@
 //! replay/forms.rs::`pages_and_json_with_the_text_in_them` (`read`, `within`),
 //! `what_is_no_recording_has_one_message` (errors),
 //! replay/stream.rs::`a_long_recording_is_read_in_bounded_memory` (`read`). What a sink of events
-//! has (`event`, `lost`, `cpus`, `cpu_info`, `cut`) is with who has one: read/order.rs,
-//! replay/mod.rs, replay/tracker.rs.
-//!
-//! Callers: replay/mod.rs (`read`).
+//! has (`event`, `lost`, `cpus`, `cpu_info`, `cut`, `marked`, `expected`) is with who has one:
+//! read/order.rs, replay/mod.rs, replay/tracker.rs.
 //!
 //! Tests: crates/trace/tests/all/replay/forms.rs,
 //! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message,
@@ -20,10 +19,12 @@
 
 mod escapes;
 mod fields;
+mod marks;
 pub(crate) mod order;
 mod perfetto;
 mod system_events;
 mod text;
+mod timeline;
 
 use crate::event::Event;
 use escapes::Unescaped;
@@ -32,6 +33,7 @@ use system_events::SystemEvents;
 use text::Place;
 use wakeplace_workload::{Form, form};
 
+pub use marks::{Mark, Marked, Vsync};
 pub use order::{Order, Ordered};
 pub use text::Line;
 
@@ -51,6 +53,17 @@ pub trait Sink {
     fn cpu_info(&mut self, cpu: u32, capacity: Option<u32>, khz: Option<u32>);
     /// A line or packet that is none, at the end of a file that was cut off.
     fn cut(&mut self);
+
+    /// What an application marked; it is no event.
+    ///
+    /// # Errors
+    /// As `event`.
+    fn marked(&mut self, _: &Marked) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// An application was given so long for a frame, ns: by its process.
+    fn expected(&mut self, _process: i32, _ns: u64) {}
 }
 
 /// Why a recording cannot be read.

@@ -8,12 +8,15 @@
 //! touch"). Tests by part: `bundles_are_put_in_order` (`event`, `pass`),
 //! `a_long_recording_is_read_in_bounded_memory` (`WINDOW_NS`, `finish`),
 //! replay/mod.rs::`odd_recordings_have_a_defined_result` (`MAX_BACK_NS`, `cut`),
-//! gaps.rs::`the_time_of_lost_events_is_nobodys` (`lost`, gaps), all (`new`, `cpus`, `cpu_info`,
-//! `number`, `text`, `task`, `who`, `own`, `kind`). `gap` is what `lost` leads to.
+//! gaps.rs::`the_time_of_lost_events_is_nobodys` (`lost`, gaps), frames.rs::`frames_by_hand`
+//! (`marked`), frames.rs::`hostile_marks_are_bounded` (no name of a mark is kept),
+//! frames.rs::`the_expected_timeline_is_the_deadline` (`expected`), all (`new`, `cpus`, `cpu_info`,
+//! `advance`, `take`, `number`, `text`, `task`, `who`, `own`, `kind`). `gap` is what `lost` leads
+//! to.
 //!
 //! Tests: crates/trace/tests/all/replay
 
-use super::Sink;
+use super::{Mark, Marked, Sink};
 use crate::event::{Context, Event, Kind, TaskState, Who};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -28,6 +31,10 @@ const MAX_BACK_NS: u64 = 10_000_000_000;
 /// Most different names of tasks, and longest one (TASK_COMM_LEN is 16).
 const MAX_NAMES: usize = 1 << 20;
 const MAX_NAME_BYTES: usize = 64;
+/// Most processes that were given times for frames, and most times of one: as many as there are
+/// frames in 18 minutes at 60 Hz.
+const MAX_PROCESSES: usize = 1 << 10;
+const MAX_EXPECTED: usize = 1 << 16;
 
 /// Takes the events in order.
 pub trait Ordered {
@@ -42,6 +49,14 @@ pub trait Ordered {
     /// # Errors
     /// It cannot be taken.
     fn gap(&mut self, time_ns: u64, cpu: u32) -> Result<(), String>;
+
+    /// What an application marked, in order with the events.
+    ///
+    /// # Errors
+    /// It cannot be taken.
+    fn marked(&mut self, _: &Marked) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// A task of an event, its name by number.
@@ -72,6 +87,8 @@ enum Owned {
     Exit(Task, i32),
     /// No event: those of this CPU before it are missing.
     Gap,
+    /// No event: what an application says.
+    Mark(Mark),
 }
 
 /// By time, then timers that are armed before all else (one that is due at once may strike another
@@ -101,6 +118,8 @@ pub struct Found {
     pub late: u64,
     /// The file ends inside an event.
     pub cut: bool,
+    /// How long applications were given for their frames, ns, by process.
+    pub expected: BTreeMap<i32, Vec<u64>>,
 }
 
 /// Puts events in order on the way to `next`.
@@ -142,6 +161,38 @@ impl<'a, N: Ordered> Order<'a, N> {
         Ok(self.found)
     }
 
+    /// Something is of this time; a clock that jumps back is refused.
+    fn advance(&mut self, now: u64) -> Result<(), String> {
+        let latest = self.latest_ns;
+        if now.saturating_add(MAX_BACK_NS) < latest {
+            let seconds = |ns: u64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+            return Err(format!(
+                "the clock jumps back from {} s to {} s",
+                seconds(latest),
+                seconds(now)
+            ));
+        }
+        self.latest_ns = latest.max(now);
+        Ok(())
+    }
+
+    /// Lets it wait, and passes on what nothing can come before.
+    fn take(&mut self, waiting: Waiting) -> Result<(), String> {
+        self.waiting.push(Reverse(waiting));
+        let over = |order: &Self| {
+            let earliest = order
+                .waiting
+                .peek()
+                .map_or(0, |Reverse(first)| first.time_ns);
+            order.waiting.len() > MAX_WAITING
+                || earliest.saturating_add(WINDOW_NS) < order.latest_ns
+        };
+        while over(self) && !self.waiting.is_empty() {
+            self.pass()?;
+        }
+        Ok(())
+    }
+
     /// Passes the earliest event on.
     fn pass(&mut self) -> Result<(), String> {
         let Some(Reverse(waiting)) = self.waiting.pop() else {
@@ -149,8 +200,16 @@ impl<'a, N: Ordered> Order<'a, N> {
         };
         // A late one is taken for one of the time that is already passed.
         let late = waiting.time_ns < self.passed_ns;
-        self.found.late += u64::from(late);
         self.passed_ns = self.passed_ns.max(waiting.time_ns);
+        if let Owned::Mark(mark) = waiting.what {
+            return self.next.marked(&Marked {
+                time_ns: self.passed_ns,
+                cpu: waiting.cpu,
+                pid: waiting.pid,
+                mark,
+            });
+        }
+        self.found.late += u64::from(late);
         if waiting.what == Owned::Gap {
             return self.next.gap(self.passed_ns, waiting.cpu);
         }
@@ -175,16 +234,8 @@ impl<'a, N: Ordered> Order<'a, N> {
 impl<N: Ordered> Sink for Order<'_, N> {
     /// Takes an event in; the earliest goes on as soon as nothing before it can come.
     fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
-        let (now, latest) = (event.time_ns, self.latest_ns);
-        if now.saturating_add(MAX_BACK_NS) < latest {
-            let seconds = |ns: u64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
-            return Err(format!(
-                "the clock jumps back from {} s to {} s",
-                seconds(latest),
-                seconds(now)
-            ));
-        }
-        self.latest_ns = latest.max(now);
+        let now = event.time_ns;
+        self.advance(now)?;
         let cpu = event.context.cpu;
         if let Some(at) = self.gaps.iter().position(|gap| *gap == cpu) {
             self.gaps.swap_remove(at);
@@ -211,19 +262,7 @@ impl<N: Ordered> Sink for Order<'_, N> {
             interrupt: event.context.interrupt,
             what: self.names.own(&event.kind)?,
         };
-        self.waiting.push(Reverse(waiting));
-        let over = |order: &Self| {
-            let earliest = order
-                .waiting
-                .peek()
-                .map_or(0, |Reverse(first)| first.time_ns);
-            order.waiting.len() > MAX_WAITING
-                || earliest.saturating_add(WINDOW_NS) < order.latest_ns
-        };
-        while over(self) && !self.waiting.is_empty() {
-            self.pass()?;
-        }
-        Ok(())
+        self.take(waiting)
     }
 
     /// A gap: of that CPU, told before its next event.
@@ -247,6 +286,35 @@ impl<N: Ordered> Sink for Order<'_, N> {
     /// The file ends within a line or packet.
     fn cut(&mut self) {
         self.found.cut = true;
+    }
+
+    /// A mark waits with the events; no name of it is kept, and a gap is told before an event.
+    fn marked(&mut self, it: &Marked) -> Result<(), String> {
+        self.advance(it.time_ns)?;
+        self.sequence += 1;
+        let waiting = Waiting {
+            time_ns: it.time_ns,
+            rank: 1,
+            sequence: self.sequence,
+            cpu: it.cpu,
+            pid: it.pid,
+            comm: self.names.number("")?,
+            interrupt: false,
+            what: Owned::Mark(it.mark),
+        };
+        self.take(waiting)
+    }
+
+    /// So long was a process given for a frame; what is too much is left out.
+    fn expected(&mut self, process: i32, ns: u64) {
+        let expected = &mut self.found.expected;
+        if expected.len() >= MAX_PROCESSES && !expected.contains_key(&process) {
+            return;
+        }
+        let times = expected.entry(process).or_default();
+        if times.len() < MAX_EXPECTED {
+            times.push(ns);
+        }
     }
 }
 
@@ -341,7 +409,7 @@ impl Names {
     fn kind(&self, owned: Owned) -> Option<Kind<'_>> {
         let state = |number| TaskState::of_number(number).unwrap_or(TaskState::Interruptible);
         Some(match owned {
-            Owned::Gap => return None,
+            Owned::Gap | Owned::Mark(_) => return None,
             Owned::Switch(prev, left, next) => Kind::Switch {
                 prev: self.who(prev),
                 prev_state: state(left),

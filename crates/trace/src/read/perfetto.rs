@@ -15,7 +15,8 @@
 //! Tests: crates/trace/tests/all/replay/perfetto.rs, crates/trace/tests/all/replay/exported.rs,
 //! crates/trace/tests/all/replay/stream.rs::a_line_without_an_end
 
-use super::{ReadError, Sink};
+use super::timeline::Timeline;
+use super::{Marked, ReadError, Sink, marks};
 use crate::event::{Context, Event, Kind, SYNC_WAKE, TaskState, Who};
 use crate::proto::ftrace_event::Event as Inner;
 use crate::proto::ftrace_event_bundle::CompactSched;
@@ -33,7 +34,9 @@ const MAX_CPUS: u32 = 1024;
 const PACKET_KEY: u8 = 0x0a;
 /// Fields of `TracePacket` and `FtraceEventBundle` that are looked at.
 const FTRACE_EVENTS: u32 = 1;
+const PACKET_TIME: u32 = 8;
 const CPU_INFO: u32 = 67;
+const FRAME_TIMELINE: u32 = 76;
 const BUNDLE_CPU: u32 = 1;
 const BUNDLE_EVENT: u32 = 2;
 const BUNDLE_LOST: u32 = 3;
@@ -48,6 +51,7 @@ type Current = (i32, String, i32);
 /// All packets of a trace; events go to the sink.
 pub(super) fn read(mut from: impl Read, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut running = Running::new();
+    let mut timeline = Timeline::default();
     let mut packet = Vec::new();
     let mut at = 0_u64;
     let mut events = 0;
@@ -80,7 +84,7 @@ pub(super) fn read(mut from: impl Read, sink: &mut dyn Sink) -> Result<(), ReadE
             sink.cut();
             break;
         }
-        events += one(&packet, &mut running, sink).map_err(wrong)?;
+        events += one(&packet, &mut running, &mut timeline, sink).map_err(wrong)?;
         at += 1 + taken + size;
     }
     match events {
@@ -113,13 +117,13 @@ fn length(from: &mut impl Read) -> Result<Option<(u64, u64)>, ReadError> {
 }
 
 /// A field's bytes, if it is length-delimited, or its number.
-enum Field<'a> {
+pub(super) enum Field<'a> {
     Bytes(&'a [u8]),
     Number(u64),
 }
 
 /// Calls for every field of a message.
-fn fields<'a>(
+pub(super) fn fields<'a>(
     mut bytes: &'a [u8],
     mut each: impl FnMut(u32, Field<'a>) -> Result<(), String>,
 ) -> Result<(), String> {
@@ -152,16 +156,26 @@ fn fields<'a>(
 }
 
 /// A packet; how many events it had.
-fn one(packet: &[u8], running: &mut Running, sink: &mut dyn Sink) -> Result<u64, String> {
-    let mut events = 0;
+fn one(
+    packet: &[u8],
+    running: &mut Running,
+    timeline: &mut Timeline,
+    sink: &mut dyn Sink,
+) -> Result<u64, String> {
+    let (mut events, mut time_ns, mut frame) = (0, 0, None);
     fields(packet, |tag, field| {
         match (tag, field) {
             (FTRACE_EVENTS, Field::Bytes(bundle)) => events += self::bundle(bundle, running, sink)?,
             (CPU_INFO, Field::Bytes(info)) => cpu_info(info, sink)?,
+            (PACKET_TIME, Field::Number(ns)) => time_ns = ns,
+            (FRAME_TIMELINE, Field::Bytes(event)) => frame = Some(event),
             _ => {}
         }
         Ok(())
     })?;
+    if let Some(frame) = frame {
+        timeline.packet(time_ns, frame, sink)?;
+    }
     Ok(events)
 }
 
@@ -215,6 +229,9 @@ fn bundle(bytes: &[u8], running: &mut Running, sink: &mut dyn Sink) -> Result<u6
 
 /// One event; whether it is looked at.
 fn event(event: &FtraceEvent, cpu: u32, sink: &mut dyn Sink) -> Result<bool, String> {
+    if let Some(Inner::Print(print)) = &event.event {
+        return marked(event, print.buf.as_deref(), cpu, sink).map(|()| false);
+    }
     let Some(kind) = event.event.as_ref().and_then(kind) else {
         return Ok(false);
     };
@@ -230,6 +247,24 @@ fn event(event: &FtraceEvent, cpu: u32, sink: &mut dyn Sink) -> Result<bool, Str
         kind,
     };
     sink.event(&event).map(|()| true)
+}
+
+/// What an application wrote, if it is looked at.
+fn marked(
+    event: &FtraceEvent,
+    text: Option<&str>,
+    cpu: u32,
+    sink: &mut dyn Sink,
+) -> Result<(), String> {
+    let Some(mark) = text.and_then(marks::parse) else {
+        return Ok(());
+    };
+    sink.marked(&Marked {
+        time_ns: event.timestamp.unwrap_or(0),
+        cpu,
+        pid: event.pid.unwrap_or(0).cast_signed(),
+        mark,
+    })
 }
 
 /// A task of an event; what is missing is nothing, number 0, priority 120.

@@ -21,7 +21,7 @@
 //! Tests: below, crates/trace/tests/all/replay/forms.rs, crates/trace/tests/all/replay/gaps.rs,
 //! crates/trace/tests/all/replay/stream.rs
 
-use super::{ReadError, Sink, fields};
+use super::{Marked, ReadError, Sink, fields, marks};
 use crate::event::{Context, Event};
 use std::io::BufRead;
 use wakeplace_text::shorten;
@@ -245,6 +245,18 @@ fn one<'a>(line: &'a str, sink: &mut dyn Sink) -> Result<bool, Problem<'a>> {
         return Ok(false);
     }
     let parts = Line::parse(trimmed).ok_or(Problem::Strange)?;
+    if let Some(mark) = marks::of_text(parts.name, parts.fields) {
+        let marked = Marked {
+            time_ns: parts.time_ns,
+            cpu: parts.context.cpu,
+            pid: parts.context.pid,
+            mark,
+        };
+        return sink
+            .marked(&marked)
+            .map_err(Problem::Refused)
+            .map(|()| false);
+    }
     match fields::kind(parts.name, parts.fields) {
         None => Ok(false),
         Some(None) => Err(Problem::Damaged(parts.name)),

@@ -19,6 +19,7 @@
 //! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message,
 //! crates/cli/tests/all/compared.rs::a_recording_of_another_machine_is_scaled_aloud
 
+mod deadlines;
 mod machine;
 mod script;
 mod tracker;
@@ -195,7 +196,9 @@ fn recorded<R: Read>(
     }
     let mut warnings = recorded.warnings(&found, assumed);
     warnings.extend(scaled);
-    match recorded.workload(argument) {
+    let deadlines = recorded.deadlines(&found);
+    warnings.extend(deadlines.warnings.iter().cloned());
+    match recorded.workload(argument, &deadlines) {
         Some(workload) => Ok(Spec::recorded(workload, warnings)),
         None => Err(wrong(
             "no task runs or wakes in it".to_owned(),

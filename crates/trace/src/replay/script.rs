@@ -12,7 +12,8 @@
 //!
 //! Tests: crates/trace/tests/all/replay
 
-use super::tracker::{Made, Odd, Step, Task, Tracker};
+use super::deadlines::Deadlines;
+use super::tracker::{Frames, Made, Odd, Step, Task, Tracker};
 use crate::read::order::Found;
 use wakeplace_workload::{
     Attributes, Calibration, Channel, Event, Loops, Phase, RealTime, SLEEPS_ON_NS, Shared, Start,
@@ -38,6 +39,7 @@ pub(super) struct Recorded {
     last_ns: u64,
     all_made_ns: Option<u64>,
     odd: Odd,
+    frames: Frames,
     has_wakeups: bool,
     /// CPUs up to the highest that was seen.
     pub(super) cpus: u32,
@@ -54,6 +56,7 @@ impl Tracker {
             odd: self.odd,
             has_wakeups: self.has_wakeups,
             cpus: self.seen_cpus(),
+            frames: self.frames,
             tasks: self.tasks,
         }
     }
@@ -130,8 +133,21 @@ impl Recorded {
         }
     }
 
+    /// The deadlines that the recording says itself.
+    pub(super) fn deadlines(&self, found: &Found) -> Deadlines {
+        let names = self.names();
+        let expected = &found.expected;
+        Deadlines::of(
+            &self.tasks,
+            &names,
+            &self.frames,
+            expected,
+            self.has_wakeups,
+        )
+    }
+
     /// The scripts; None: there is nothing that ran.
-    pub(super) fn workload(&mut self, name: &str) -> Option<Workload> {
+    pub(super) fn workload(&mut self, name: &str, deadlines: &Deadlines) -> Option<Workload> {
         let zero = self.zero_ns();
         let mut shared = Shared::default();
         let mut timers = Vec::new();
@@ -175,8 +191,9 @@ impl Recorded {
                 own_channel: channels[at],
                 channels: &channels,
                 kept: &kept,
+                deadlines,
             };
-            tasks.push(maker.script(task, name, &steps, &mut timers));
+            tasks.push(maker.script((at as u32, task), name, &steps, &mut timers));
         }
         if tasks.is_empty() {
             return None;
@@ -194,7 +211,7 @@ impl Recorded {
             duration_ns: Some((self.last_ns - self.first_ns).max(1)),
             cpu_dma_latency_us: None,
             wakeups_unknown: !self.has_wakeups,
-            chains: Vec::new(),
+            chains: deadlines.chains.clone(),
             seed: 0,
             no_periods: true,
             unmodelled: Vec::new(),
@@ -238,13 +255,14 @@ struct Maker<'a> {
     own_channel: Option<u32>,
     channels: &'a [Option<u32>],
     kept: &'a [Option<u32>],
+    deadlines: &'a Deadlines,
 }
 
 impl Maker<'_> {
     /// What one task did, as a script.
     fn script(
         &self,
-        task: &Task,
+        (at, task): (u32, &Task),
         name: String,
         steps: &[Step],
         timers: &mut Vec<Timer>,
@@ -280,6 +298,8 @@ impl Maker<'_> {
                     self.channels[other as usize].map(|channel| Event::Post { channel, sync })
                 }
                 Step::Fork(other) => self.kept[other as usize].map(|task| Event::Fork { task }),
+                Step::Frame(number) => self.deadlines.begin(at, number),
+                Step::Done(of, number) => self.deadlines.end(of, number),
             });
         }
         if !task.has_ended() {

@@ -1,20 +1,23 @@
 //! Follows every task and CPU, and writes down what tasks did (docs/guide/traces-in.md).
 //! What must stay: times are ns; odd events are counted, no errors (`Odd`). Tests by part:
-//! `a_recording_by_hand` (`switch`, `event`, `task`, `enter`, `leave`, `wake`, `end`),
+//! `a_recording_by_hand` (`switch`, `event`, `task`, `enter`, `leave`, `end`),
 //! `work_is_scaled_by_capacity_and_frequency` (`account`, `speed`),
 //! exported.rs::`tasks_by_timers_come_back` (`flush`, `costs`), gaps.rs (`new_task`, `gap`),
 //! `odd_recordings_have_a_defined_result` (`has_ended`, `seen_cpus`).
 //!
 //! Tests: crates/trace/tests/all/replay
 
+mod frames;
 mod gaps;
 mod kernel;
+mod wakes;
 
+pub(super) use frames::{Frames, Seen};
 pub(super) use gaps::Odd;
 
 use super::machine::{Costs, FULL_SPEED, Machine};
 use crate::event::{Context, Event, Kind, TaskState, Who};
-use crate::read::Ordered;
+use crate::read::{Marked, Ordered};
 use std::collections::BTreeMap;
 
 /// Most steps of all tasks together, and most tasks: some 10 minutes of a busy machine of 8 CPUs.
@@ -43,6 +46,10 @@ pub(super) enum Step {
     Wake(u32, bool),
     /// Made this task.
     Fork(u32),
+    /// Began its frame of this number.
+    Frame(u32),
+    /// Was done with a frame of this task, by number.
+    Done(u32, u32),
 }
 
 /// What a task is doing.
@@ -72,6 +79,12 @@ pub(super) struct Task {
     pub(super) made: Option<Made>,
     state: State,
     last_cpu: Option<u32>,
+    /// When it was woken last.
+    woken_ns: Option<u64>,
+    /// Of which process its frames are, and as what they began.
+    pub(super) process: i32,
+    pub(super) frames: Vec<Seen>,
+    slices: frames::Slices,
     /// Work since the last step, and what of it the simulator adds by itself.
     gross: u64,
     overhead: u64,
@@ -152,6 +165,7 @@ pub(super) struct Tracker {
     /// A task was seen that was there before the recording: it has begun.
     has_begun: bool,
     pub(super) odd: Odd,
+    pub(super) frames: Frames,
     /// A wake-up was recorded: without one it is not known when tasks were due.
     pub(super) has_wakeups: bool,
     highest_cpu: u32,
@@ -173,6 +187,7 @@ impl Tracker {
             maker: None,
             has_begun: false,
             odd: Odd::default(),
+            frames: Frames::default(),
             has_wakeups: false,
             highest_cpu: 0,
         }
@@ -285,6 +300,10 @@ impl Tracker {
             made,
             state: State::Unseen,
             last_cpu: None,
+            woken_ns: None,
+            process: 0,
+            frames: Vec::new(),
+            slices: frames::Slices::default(),
             gross: 0,
             overhead: 0,
         });
@@ -357,6 +376,7 @@ impl Tracker {
             TaskState::Runnable | TaskState::Preempted => State::Runnable,
             TaskState::Dead | TaskState::Zombie => {
                 self.flush(task)?;
+                self.forget_slices(task);
                 State::Ended
             }
             other => {
@@ -406,71 +426,6 @@ impl Tracker {
         Ok(())
     }
 
-    fn woken_by_nobody(&mut self, now: u64, task: u32) -> Result<(), String> {
-        let step = match self.tasks[task as usize].state {
-            State::Sleeping {
-                since_ns,
-                device: true,
-            } => Step::Io(now.saturating_sub(since_ns)),
-            _ => Step::At(now),
-        };
-        self.push(task, step)
-    }
-
-    /// A sleeper is woken; the second event of the same wake-up changes nothing.
-    fn wake(
-        &mut self,
-        now: u64,
-        cpu: usize,
-        context: &Context<'_>,
-        who: &Who<'_>,
-    ) -> Result<(), String> {
-        let task = self.task(who)?;
-        // Said with nobody waiting it is of no wake-up, least of all of a later one.
-        let said = self.cpus[cpu].sync_ns.take();
-        let sync = said.is_some_and(|said| now - said <= JUST_LEFT_NS);
-        let sleeps = match self.tasks[task as usize].state {
-            State::Sleeping { .. } => true,
-            // Seen for the first time: it has slept since before the recording.
-            State::Unseen => self.tasks[task as usize].made.is_none(),
-            // It fell asleep by an event that is missing.
-            State::Lost => {
-                self.flush(task)?;
-                true
-            }
-            _ => false,
-        };
-        if !sleeps {
-            return Ok(());
-        }
-        self.kernel_charge(now, cpu, self.costs().wakeup);
-        match self.waker(now, cpu, context) {
-            Some(waker) if waker != task => {
-                self.flush(waker)?;
-                self.push(waker, Step::Wake(task, sync))?;
-                self.push(task, Step::Await)?;
-            }
-            _ => {
-                let due = self.due(now, cpu);
-                self.woken_by_nobody(due, task)?;
-            }
-        }
-        self.tasks[task as usize].state = State::Runnable;
-        Ok(())
-    }
-
-    /// The task that did it: one that runs there. An interrupt is none, whomever it interrupted.
-    fn waker(&mut self, now: u64, cpu: usize, context: &Context<'_>) -> Option<u32> {
-        if context.interrupt || context.pid <= 0 || self.timer(now, cpu).is_some() {
-            return None;
-        }
-        let waker = self.by_pid.get(&context.pid).copied();
-        let runs = |task: &u32| self.cpus[cpu].current == Current::Task(*task);
-        let waker = waker.filter(runs);
-        self.odd.foreign += u64::from(waker.is_none());
-        waker
-    }
-
     /// A task is made.
     fn new_task(
         &mut self,
@@ -494,7 +449,7 @@ impl Tracker {
                 // Others are at work: it is none of those that the recording begins with.
                 let task = self.add(who, None)?;
                 self.tasks[task as usize].state = State::Runnable;
-                return self.push(task, Step::At(now));
+                return self.woken_by_nobody(now, task);
             }
             // The next is made, or the tasks begin, when this much work is done.
             let fork = self.costs().fork.div_ceil(self.speed(cpu));
@@ -503,6 +458,7 @@ impl Tracker {
             return self.add(who, Some(Made::ByNobody)).map(drop);
         };
         let task = self.add(who, Some(Made::ByTask))?;
+        self.tasks[task as usize].woken_ns = Some(now);
         self.account(cpu, now);
         self.tasks[maker as usize].overhead += self.machine.costs.fork;
         self.flush(maker)?;
@@ -537,6 +493,10 @@ impl Ordered for Tracker {
         let cpu = self.cpu(cpu)?;
         self.lose(time_ns, cpu);
         Ok(())
+    }
+
+    fn marked(&mut self, it: &Marked) -> Result<(), String> {
+        self.mark(it)
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<(), String> {

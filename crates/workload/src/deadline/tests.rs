@@ -59,8 +59,14 @@ fn frames_begin_with_work_and_end_before_a_wait() {
         (&*with.chains[0].name, with.chains[0].deadline_ns),
         ("screen", 33_000_000)
     );
-    let begin = Event::FrameBegin { chain: 0 };
-    let end = Event::FrameEnd { chain: 0 };
+    let begin = Event::FrameBegin {
+        chain: 0,
+        woken: None,
+    };
+    let end = Event::FrameEnd {
+        chain: 0,
+        frame: None,
+    };
     let ui = events(&with, "ui-0");
     let places = |of: Event| ui.iter().enumerate().filter(move |(_, e)| **e == of);
     let before: Vec<Event> = places(begin).map(|(at, _)| ui[at + 1]).collect();
@@ -118,7 +124,10 @@ fn a_file_of_its_own_wins() {
     let workload = expanded(&spec.with_deadlines(deadlines.clone())).expect("it fits");
     assert_eq!(workload.chains.len(), 1);
     assert_eq!(workload.chains[0].name, "b");
-    let begin = Event::FrameBegin { chain: 0 };
+    let begin = Event::FrameBegin {
+        chain: 0,
+        woken: None,
+    };
     assert_eq!(events(&workload, "pile-3")[0], begin);
     assert_eq!(events(&workload, "pile-4")[0], begin);
     let model = Spec::parse("periodic:n=1", &LoadOptions::default()).expect("a model");

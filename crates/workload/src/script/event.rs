@@ -176,16 +176,22 @@ pub enum Event {
         /// Since when.
         since: Since,
     },
-    /// A frame of a chain begins, when the thread's last timer or sleep was due. Once for each of
-    /// these: a second one before the next says nothing.
+    /// A frame of a chain begins.
     FrameBegin {
         /// Index into `Workload::chains`.
         chain: u32,
+        /// So long after the thread's last wake-up (`Since::Wake`), ns; below 0: before. None: when
+        /// its last timer or sleep was due, once for each of these: a second one before the next
+        /// says nothing.
+        woken: Option<i32>,
     },
-    /// The frame that the thread works on is done, if it has worked since the last one.
+    /// A frame is done.
     FrameEnd {
         /// Index into `Workload::chains`.
         chain: u32,
+        /// The frame of this number, in the order of their begins, 0 first; the last end of a frame
+        /// counts. None: that which the thread works on, if it has worked since the last one.
+        frame: Option<u32>,
     },
     /// So much of what the workload is measured by is done.
     Count {

@@ -100,6 +100,8 @@ pub struct Chain {
     pub name: String,
     /// A frame that ends later than so long after its begin is missed, ns.
     pub deadline_ns: u64,
+    /// By what a recording that says its deadlines itself knows it. None: a user said it.
+    pub known: Option<String>,
 }
 
 /// What `Event::Count` counts, and the metrics made of it.

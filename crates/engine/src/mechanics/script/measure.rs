@@ -4,7 +4,8 @@
 //! What must stay: values are ns, counted from the workload's time zero and its warm-up. Free: what
 //! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `samples_are_exact`, `one_signal_has_one_stamp`,
-//! `frames_begin_when_due_and_end_with_the_last_task` (frames), `passes_are_told`,
+//! `frames_begin_when_due_and_end_with_the_last_task` and
+//! `frames_of_recordings_count_from_the_wake_up` (frames), `passes_are_told`,
 //! forking.rs::`a_counter_ends_its_threads` (`claim`),
 //! channels.rs::`nothing_is_counted_within_the_warm_up`. By function: `samples_are_exact`
 //! (`measure`, `sample_time`, `zero_ns`), channels.rs::`nothing_is_counted_within_the_warm_up`
@@ -95,17 +96,23 @@ impl<O: Observer> Mechanics<'_, O> {
             }
             Event::Mark => self.threads[task].mark_ns = now,
             Event::Sample { series, since } => self.sample_time(task, series, since),
-            Event::FrameBegin { chain } => self.begin_frame(task, chain),
-            Event::FrameEnd { chain } => self.end_frame(task, chain),
+            Event::FrameBegin { chain, woken } => self.begin_frame(task, chain, woken),
+            Event::FrameEnd { chain, frame } => self.end_frame(task, chain, frame),
             Event::Count { units } => self.count_units(task, units),
             _ => unreachable!("`carry_out` hands over no other"),
         }
         Flow::Go
     }
 
-    /// Begins a frame of a chain, at the time at which it was due.
-    fn begin_frame(&mut self, task: TaskId, chain: u32) {
-        let Some(begin_ns) = self.threads[task].frame_due_ns.take() else {
+    /// Begins a frame of a chain: at the time at which it was due, or so long after the task was
+    /// woken.
+    fn begin_frame(&mut self, task: TaskId, chain: u32, woken: Option<i32>) {
+        let thread = &mut self.threads[task];
+        let begin_ns = match woken {
+            Some(after_ns) => Some(thread.stamp_ns.saturating_add_signed(after_ns.into())),
+            None => thread.frame_due_ns.take(),
+        };
+        let Some(begin_ns) = begin_ns else {
             return;
         };
         self.tell(Happening::FrameBegin {
@@ -116,14 +123,14 @@ impl<O: Observer> Mechanics<'_, O> {
     }
 
     /// Notes that the task has done its part of a frame.
-    fn end_frame(&mut self, task: TaskId, chain: u32) {
+    fn end_frame(&mut self, task: TaskId, chain: u32, frame: Option<u32>) {
         // As many chains as bits: `wakeplace_workload::Deadlines` takes no more.
         let of_chain = 1_u64 << (chain % u64::BITS);
         let thread = &mut self.threads[task];
-        if thread.worked_for & of_chain != 0 {
+        if frame.is_some() || thread.worked_for & of_chain != 0 {
             thread.worked_for &= !of_chain;
             let task = self.threads.shown(task);
-            self.tell(Happening::FrameEnd { task, chain });
+            self.tell(Happening::FrameEnd { task, chain, frame });
         }
     }
 

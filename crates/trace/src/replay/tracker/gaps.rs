@@ -78,10 +78,11 @@ impl Tracker {
         // Nothing of it is accounted: only the core's other threads have work up to now.
         self.cpus[cpu].accounted_ns = now;
         self.account(cpu, now);
-        let own = &mut self.cpus[cpu];
-        if let Current::Task(task) = own.current {
+        if let Current::Task(task) = self.cpus[cpu].current {
             self.tasks[task as usize].state = State::Lost;
+            self.forget_slices(task);
         }
+        let own = &mut self.cpus[cpu];
         own.current = Current::Unknown;
         own.gap_ns = Some(now);
         own.idle_state = None;

@@ -563,6 +563,7 @@ fn the_text_of_perf_is_as_that_of_ftrace() {
 
 mod exported;
 mod forms;
+mod frames;
 mod gaps;
 mod perfetto;
 mod stream;
