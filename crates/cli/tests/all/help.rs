@@ -6,12 +6,13 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 33] = [
+const COMMANDS: [&[&str]; 35] = [
     &[],
     &["compare"],
     &["sim"],
     &["sweep"],
     &["diff"],
+    &["evaluate"],
     &["explain"],
     &["report"],
     &["study"],
@@ -31,6 +32,7 @@ const COMMANDS: [&[&str]; 33] = [
     &["policy", "list"],
     &["policy", "show"],
     &["doctor"],
+    &["mcp"],
     &["completions"],
     &["kernel"],
     &["kernel", "list"],

@@ -56,7 +56,8 @@ const MAX_CPUS: u32 = 4096;
 const EXPECTED: &str = "expected the JSON of `compare`, `sim`, `review` or `study run`";
 
 /// Keys that only results of other commands have, and whose they are.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 5] = [
+    ("longest_wait", "evaluate"),
     ("wakeup", "explain"),
     ("kernel", "lab run"),
     ("tables", "a list"),
