@@ -16,6 +16,10 @@
  *   part of its caller.
  * - A wrong answer is seen by the tests in the head of the function's file; two builds that differ,
  *   by crates/scx/tests/parity; a run that changed, by `make same-runs`.
+ *
+ * How a file's head is read: "May change" says what a change may touch, and with what; "Tests by
+ * part" has the test of each function, "Callers" who calls from other files. all/ and fixtures/ are
+ * below crates/policy-sys/tests; all/fixtures.rs::`every_fixture_holds` runs the fixtures.
  */
 #include "above.h"
 

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Makes the table of the files of this crate, which `src/lib.rs` embeds.
+//!
+//! What must stay: files in the order of their paths, so that equal trees give equal programs;
+//! hidden files and those of `LEFT_OUT` are not carried. Free: `LEFT_OUT`.
+//!
+//! Tests by part: crates/kernel-tree/tests/all/real_tree.rs: `a_kernel_of_the_archive_boots` (a
+//! file that `main`, `collect` or `entries` lost ends the build). The order has no test of its own.
+//!
+//! Callers: cargo, before src/lib.rs is compiled.
+//!
+//! Tests: crates/kernel-tree/tests/all/real_tree.rs
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

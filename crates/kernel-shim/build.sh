@@ -3,13 +3,23 @@
 # build.sh TREE OUT FRAGMENT...: builds OUT/kernel.so from the kernel source TREE.
 #
 # TREE is only read. OUT keeps what was built, so that a second call builds what changed. FRAGMENTs
-# are
-# configuration fragments, merged in their order after config/base.config; one of
-# config/like-*.config
-# says what the simulated machine is. JOBS (default: all CPUs), CC, HOSTCC and CROSS_COMPILE as
-# usual.
+# are configuration fragments, merged in their order after config/base.config; one of
+# config/like-*.config says what the simulated machine is. JOBS (default: all CPUs), CC, HOSTCC and
+# CROSS_COMPILE as usual (docs/guide/kernel.md#what-it-needs).
 # Exit codes: 2 the tree or the configuration cannot be used, 3 a tool is missing, 4 a compile error
 # (the compiler's messages are on standard error), 5 a symbol that nobody defines (named).
+#
+# What must stay: exit codes, which crates/kernel-tree/src/compile.rs reads; the tree is not written
+# to; what did not change keeps its date. May change: words of messages.
+#
+# Tests by part: `a_kernel_of_the_archive_boots` (all of it, once), `cargo xtask kernel-shim` (other
+# flags and machines: `configure`, `compile`, `link`; `stubs`: a function that lacks is named). A
+# second call that has to build anew (`newer`, `write`) and the exit codes have no test with a tree:
+# compile.rs and tests/all/fake_tree.rs of crates/kernel-tree put other scripts in this one's place.
+#
+# Callers: crates/kernel-tree/src/compile.rs, xtask/src/trees/shim.rs.
+#
+# Tests: crates/kernel-tree/tests/all/real_tree.rs, crates/kernel-shim/tests
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,13 @@
 //! Makes the Rust side of the parameters, and compiles the policy core natively: as it is, with its
 //! array indices checked, or with sanitizers.
+//!
+//! What must stay: the C source that compares the parameters (`rust::same_in_c`) is compiled with
+//! the core; test builds check indices. Free: flags that change no result.
+//!
+//! Tests by part: `main` and `parameters` have no test of their own: what they leave out ends the
+//! build; crates/policy-sys/tests/all/bounds.rs shows that test builds check indices.
+//!
+//! Callers: cargo, before src/lib.rs is compiled.
 #[path = "build/params.rs"]
 mod params;
 #[path = "build/rust.rs"]

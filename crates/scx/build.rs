@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Compiles the kernel side: the policy core and the glue, in one object, and its Rust skeleton;
 //! and the objects of the parity test, the core alone, as a whole and as the live scheduler has it.
+//!
+//! What must stay: the same core and flags for all three objects (docs/guide/live.md), and no path
+//! of this machine in them. Free: the order of flags, and where clang is looked for.
+//!
+//! Tests by part: crates/scx/tests/parity/loaded.rs (`main`: the object that is loaded is the one
+//! that is compared).
+//!
+//! Callers: cargo, before src/main.rs is compiled.
 use libbpf_cargo::SkeletonBuilder;
 use std::env;
 use std::path::{Path, PathBuf};

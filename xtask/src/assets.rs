@@ -1,7 +1,12 @@
-//! Files that stand in this repository as others made them, or as a machine wrote them: their sums.
+//! Files that stand in this repository as others made them, or as a machine wrote them: their sums
+//! (docs/guide/report.md).
 //!
 //! What must stay: each folder's table names its files with origin and sum; a file without a row is
-//! a finding.
+//! a finding. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `sums_are_sha256` (`sum`), `what_differs_lacks_or_is_unknown_is_found` (`entry`, `place`,
+//! `findings`), repo.rs::`programs_of_others_are_as_they_were_published` (`check`).
+//!
+//! Callers: commands.rs (`check`).
 //!
 //! Tests: below
 

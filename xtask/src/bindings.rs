@@ -1,7 +1,17 @@
-//! The Rust declarations of the policy core's C interface, and whether they are of these headers.
+//! The Rust declarations of the policy core's C interface, and whether they are of these headers
+//! (CONTRIBUTING.md, "Add a rule").
 //!
 //! The file is committed, so that building needs no bindgen. Its first line records a hash of the
 //! headers it was written from; a changed header with unchanged declarations is found by the hash.
+//!
+//! What must stay: the first line has the hash that `check` compares; declarations are not edited
+//! by hand. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `the_hash_is_fnv_1a` (`headers_hash`, `hash_of`), `a_changed_header_is_found` (`first_line`,
+//! `check`), `the_layout_of_a_struct_with_pointers_is_asserted_for_its_width`
+//! (`with_pointers_apart`). `generate`, `stamp`, `write` have no test of their own: they need
+//! bindgen, or a person.
+//!
+//! Callers: commands.rs (`check`, `generate`, `stamp`), protos.rs (`hash_of`).
 
 use std::fs;
 use std::path::Path;

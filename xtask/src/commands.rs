@@ -1,6 +1,12 @@
-//! The commands of `cargo xtask`: their names, what they take, and what they do.
+//! The commands of `cargo xtask`: their names, what they take, and what they do (ARCHITECTURE.md,
+//! "The workshop") (CONTRIBUTING.md, "Build and test").
 //!
-//! What must stay: names of commands, which docs, Makefile and pages' marks have.
+//! What must stay: names of commands, which docs, Makefile and pages' marks have. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `a_wrong_name_is_told_the_nearest`
+//! (`find`, `help`). `generated`, `task`, `alone`, `check` have no test of their own: every command
+//! goes through one of them.
+//!
+//! Callers: main.rs (`help`).
 //!
 //! Tests: below
 

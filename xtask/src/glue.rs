@@ -9,7 +9,12 @@
 //!  * Untried: what nothing tries
 //! ```
 //!
-//! What must stay: the five labels, in this form; a file without them is a finding.
+//! What must stay: the five labels, in this form; a file without them is a finding. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `a_head_names_what_its_file_does`
+//! (`check`, each label), repo.rs::`the_kernel_map_is_of_these_files` (`check` of the real files);
+//! `found` is the test's own.
+//!
+//! Callers: commands.rs (`check`).
 //!
 //! Tests: below
 

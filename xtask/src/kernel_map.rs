@@ -11,7 +11,14 @@
 //! crates/policy-sys/tests.
 //!
 //! What must stay: the form above, and the page's order: folders and files as they stand.
-//! Paragraphs without a label are left alone.
+//! Paragraphs without a label are left alone. Free: how it is done, and words that no test or
+//! script reads. Tests by part: `a_head_goes_both_ways` (`defined`, `stands_for`, `item`, `head`,
+//! `heads`, `quoted`, `page`), `what_is_not_there_is_found` (`check`),
+//! repo.rs::`the_kernel_map_is_of_these_files` (`is_labelled`, `paragraph`, the real page);
+//! `findings` is the tests' own. `write` has no test of its own: the page that it writes is then
+//! checked.
+//!
+//! Callers: commands.rs (`check`, `write`), glue.rs (`paragraph`).
 //!
 //! Tests: below
 

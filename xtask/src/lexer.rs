@@ -1,7 +1,16 @@
 //! As much of Rust's and C's lexical rules as is needed to look at code alone: comments and the
-//! contents of strings become spaces, everything else and every line break stays where it is.
+//! contents of strings become spaces, everything else and every line break stays where it is
+//! (CONTRIBUTING.md, "Rules that a check enforces").
 //!
-//! What must stay: lines and columns of what is kept; rules count on them.
+//! What must stay: lines and columns of what is kept; rules count on them. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `comments_and_strings_go_and_lines_stay`
+//! (`blank`, `step`, `keep`, `hide`, `peek`, `block_comment`, `quoted`),
+//! `rust_lifetimes_stay_and_character_literals_go` (`apostrophe`),
+//! `raw_strings_go_and_raw_names_stay` (`raw_string`, `inside_word`), `a_word_is_not_a_part_of_one`
+//! (`has_word`).
+//!
+//! Callers: arrows/sources.rs (`has_word`), mutants/code.rs (`blank`), repo.rs (`blank`),
+//! tidy/lines.rs (`has_word`).
 //!
 //! Tests: below
 

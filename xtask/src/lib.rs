@@ -1,11 +1,15 @@
 //! What is not cargo's: the style check, the dependency arrows, generated files, and the tasks that
-//! measure, try and release.
+//! measure, try and release (CONTRIBUTING.md, "Rules that a check enforces").
 //!
 //! Every rule is a function from the repository's files (or its build graph) to findings, with its
 //! own tests beside it; `tests/all/repo.rs` runs all of them over this repository, so that
 //! `cargo test --workspace` keeps them.
 //!
-//! What must stay: a finding has a place and what was expected; rules only read.
+//! What must stay: a finding has a place and what was expected; rules only read. Free: how it is
+//! done, and words that no test or script reads. Tests by part:
+//! docs.rs::`a_crate_without_a_description_is_found` (`on`),
+//! outside/tests.rs::`what_comes_out_otherwise_is_said` (`at`), repo.rs (`fmt`: every finding that
+//! it prints).
 //!
 //! Tests: xtask/tests/all, beside its modules
 

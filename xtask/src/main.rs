@@ -1,7 +1,9 @@
 //! `cargo xtask COMMAND`: the repository's own checks and generators, and what measures, tries and
-//! releases.
+//! releases (ARCHITECTURE.md, "The workshop").
 //!
-//! What must stay: exit codes, which Makefile and CI read.
+//! What must stay: exit codes, which Makefile and CI read. Free: how it is done, and words that no
+//! test or script reads. Tests by part: `main`, `failed`, `report`, `say` have no test of their
+//! own: a wrong exit code fails CI or Makefile.
 //!
 //! Tests: xtask/src/commands.rs::a_wrong_name_is_told_the_nearest
 

@@ -1,6 +1,12 @@
 //! docs/guide/parameters.md: every parameter of a policy, written from the header that lists them.
 //!
-//! What must stay: the page is made of headers alone; its order is theirs.
+//! What must stay: the page is made of headers alone; its order is theirs. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `a_row_has_what_the_header_says` (`page`,
+//! `values`, `live`, `rule`), `what_is_of_another_form_is_refused` (`read`), `an_old_page_is_found`
+//! (`check`); `repo` is the tests' own. `write` has no test of its own: the page that it writes is
+//! then checked.
+//!
+//! Callers: commands.rs (`check`, `write`).
 //!
 //! Tests: below
 

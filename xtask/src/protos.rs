@@ -1,9 +1,15 @@
-//! Rust types of the trace format: prost's, of `crates/trace/proto/trace.proto`, read by protox.
+//! Rust types of the trace format: prost's, of `crates/trace/proto/trace.proto`, read by protox
+//! (docs/guide/traces.md).
 //!
 //! The file is committed, so that building needs neither. Its first line records a hash of its
 //! source; making it anew needs this crate's feature `protos`.
 //!
-//! What must stay: building the product needs neither prost's generator nor protox.
+//! What must stay: building the product needs neither prost's generator nor protox. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `a_changed_source_is_found`
+//! (`first_line`, `check`). `write` has no test of its own: it needs the feature `protos`; what it
+//! wrote is built and read by crates/trace/tests.
+//!
+//! Callers: commands.rs (`check`, `write`).
 //!
 //! Tests: below
 

@@ -1,7 +1,12 @@
 //! docs/guide/reasons.md: the words for why a CPU was chosen or not, written from the core's
 //! headers.
 //!
-//! What must stay: order and words are the headers'.
+//! What must stay: order and words are the headers'. Free: how it is done, and words that no test
+//! or script reads. Tests by part: `an_old_page_is_found` (`page`, `check`),
+//! `comments_become_meanings` (`values`). `write` has no test of its own: the page that it writes
+//! is then checked.
+//!
+//! Callers: commands.rs (`check`, `write`).
 //!
 //! Tests: below
 

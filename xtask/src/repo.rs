@@ -1,6 +1,16 @@
-//! The repository as the rules see it: its text files, and what kind each is.
+//! The repository as the rules see it: its text files, and what kind each is (CONTRIBUTING.md,
+//! "Rules that a check enforces").
 //!
 //! What must stay: paths are from the root, with slashes; rules see the same files everywhere.
+//! Free: how it is done, and words that no test or script reads. Tests by part: `kinds_of_files`
+//! (`new`, `extension`, `language`, `is_test`, `is_data`),
+//! `a_test_module_at_the_end_is_not_product` (`product_lines`, `code`), repo.rs::`the_style_holds`
+//! (`load`, `git_files`, `walk`, `get`, `below`), setup.rs::`waits_for_a_held_lock` (`root`),
+//! lines.rs::`a_line_of_101_columns_is_found_and_one_of_100_is_not` (`is_generated`),
+//! docs.rs::`a_crate_without_a_description_is_found` (`of`).
+//!
+//! Callers: arrows/sources.rs (`language`, `product_lines`), tidy/sizes.rs (`language`,
+//! `product_lines`), tidy/lines.rs (`product_lines`), many files (`extension`).
 //!
 //! Tests: below
 

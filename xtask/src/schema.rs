@@ -1,6 +1,11 @@
 //! docs/result.schema.json: the JSON Schema of results, written from their types.
 //!
-//! What must stay: the file is made of crates/outcome's types alone.
+//! What must stay: the file is made of crates/outcome's types alone. Free: how it is done, and
+//! words that no test or script reads. Tests by part:
+//! repo.rs::`the_schema_is_of_the_types_of_results` (`check`). `write` has no test of its own: the
+//! file that it writes is then checked.
+//!
+//! Callers: commands.rs (`check`, `write`).
 //!
 //! Tests: xtask/tests/all/repo.rs::the_schema_is_of_the_types_of_results
 

@@ -3,11 +3,14 @@
 //! The loader sees it at one address, programs at another; the low 32 bits are the same.
 //!
 //! What must stay: pages are handed out from the lowest gap on: equal runs get equal addresses.
+//! Free: how gaps are looked for.
 //! Tests by part: `the_arena_is_cast_by_its_low_half` (`bases`, `mark`),
 //! budget.rs::`what_was_not_handed_out_is_not_written` (`place`),
 //! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`alloc`, `room`),
-//! `what_a_scheduler_does_wrong_is_named` (`alloc`: a full arena). No test reaches `free` and
-//! `reserve`, nor `alloc` at a given address.
+//! `what_a_scheduler_does_wrong_is_named` (`alloc`: a full arena). `of`, `first`, `used`, `nr_used`
+//! are looks. No test reaches `free` and `reserve`, nor `alloc` at a given address. Callers:
+//! crates/foreign/src/kfuncs/objects.rs (`alloc`, `free`, `reserve`),
+//! crates/foreign/src/load/bpf.rs (`of`), vm.rs (`place`, `used`).
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named,
@@ -64,7 +67,7 @@ impl Arena {
         (self.user & 0xffff_ffff) / PAGE
     }
 
-    /// Pages in use.
+    /// Numbers of the pages in use.
     #[must_use]
     pub fn used(&self) -> Vec<u64> {
         self.used.iter().copied().collect()
@@ -137,7 +140,7 @@ impl Arena {
         true
     }
 
-    /// Takes pages back.
+    /// Takes `count` pages from address `at` on back from a program.
     pub fn free(&mut self, at: u64, count: u64) {
         let from = (at & 0xffff_ffff) / PAGE;
         for page in from..from.saturating_add(count.min(self.pages)) {

@@ -11,10 +11,10 @@
 //!
 //! What must stay: nothing here asks a clock or the host, so that a run ends at one place on every
 //! machine; both ways of running pay the same; a call of the host is never free. A change of a
-//! price may end schedulers that ran. Tests by part: `keys_of_maps_count_as_memory`
-//! (`ENTRY_BYTES`), `programs_count_as_memory` (`INSN_BYTES`, `OBJECT_BYTES`),
-//! `what_is_too_long_is_interpreted` (`COMPILED`, `COMPILED_FUNCTION`),
-//! programs.rs::`a_loop_without_end_is_named` (`INSNS`),
+//! price may end schedulers that ran. Free: how a price is explained; the sizes of limits only with
+//! docs/decisions/058. Tests by part: `keys_of_maps_count_as_memory` (`ENTRY_BYTES`),
+//! `programs_count_as_memory` (`INSN_BYTES`, `OBJECT_BYTES`), `what_is_too_long_is_interpreted`
+//! (`COMPILED`, `COMPILED_FUNCTION`), programs.rs::`a_loop_without_end_is_named` (`INSNS`),
 //! maps.rs::`values_of_queues_count_as_memory` (`BYTES`), crates/foreign (prices of its calls).
 //!
 //! Tests: crates/bpf-vm/tests/all/budget.rs,

@@ -1,8 +1,8 @@
 //! What ends a program before its time.
 //!
 //! What must stay: a `Fault` ends a program that runs, a `Refusal` comes before it runs; words are
-//! the user's, with the place or the name that is wrong, as a run's outcome shows them. Tests by
-//! part: `a_loop_without_end_is_named` (`Budget`),
+//! the user's, with the place or the name that is wrong, as a run's outcome shows them. Free: how a
+//! place is found for a message. Tests by part: `a_loop_without_end_is_named` (`Budget`),
 //! `a_load_from_a_wild_address_is_0_and_a_store_is_a_fault` (`WildStore`),
 //! `recursion_without_end_is_named` (`Stack`), budget.rs::`keys_of_maps_count_as_memory`
 //! (`HeapFull`), `what_is_not_offered_is_refused_by_name` (`Refusal`).

@@ -2,10 +2,13 @@
 //! program before it may run: after that no register, jump or call of it can be out of range.
 //!
 //! What must stay: whatever passes `check` neither interpreter nor compiler may panic on
-//! (hostile.rs). Tests by part: `what_is_not_offered_is_refused_by_name` (`check`,
-//! `check_function`, `known`: each message), `any_bytes_are_refused_or_run` (`check`, `decode`),
+//! (hostile.rs). Free: how checks are ordered and worded, but for words that programs.rs quotes.
+//! Tests by part: `what_is_not_offered_is_refused_by_name` (`check`, `check_function`, `known`:
+//! each message), `any_bytes_are_refused_or_run` (`check`, `decode`),
 //! same.rs::`compiled_programs_do_what_interpreted_ones_do` (`arithmetic`, `atomic`, `jumps`: what
-//! is taken).
+//! is taken; `class`, `op`, `by_register`, `bytes`, `mode`: fields that both ways of running read).
+//! `is_wide`, `is_call`, `function` and `jump` are parts of `check`. Callers: program.rs (`check`),
+//! interp.rs and jit/function.rs (the fields).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs,
 //! crates/bpf-vm/tests/all/hostile.rs::any_bytes_are_refused_or_run,
@@ -78,7 +81,7 @@ impl Insn {
         self.code == WIDE
     }
 
-    /// It is a call.
+    /// Is the instruction a call?
     #[must_use]
     pub fn is_call(self) -> bool {
         self.code == CALL
@@ -133,7 +136,7 @@ pub(crate) fn jump(insn: Insn, pc: usize) -> Option<i64> {
     Some(pc as i64 + 1 + by)
 }
 
-/// Where a call to another function of the program, or a reference to one, goes. None: it is
+/// Gives where a call to another function of the program, or a reference to one, goes. None: it is
 /// neither.
 pub(crate) fn function(insn: Insn, pc: usize) -> Option<i64> {
     let is_call = insn.is_call() && insn.src == TO_FUNCTION;

@@ -1,12 +1,16 @@
 //! The interpreter: slow, plain, and what the compiler is compared with. A change of what an
 //! instruction does is one of `jit` as well (docs/decisions/058).
 //!
-//! What must stay: results, faults and budget to the last bit. Tests by part:
-//! `compiled_programs_do_what_interpreted_ones_do` (all of it, beside the compiler),
-//! `division_by_zero_and_by_minus_one_have_results` and `shifts_take_their_count_modulo_the_width`
-//! (`wide`, `narrow`), `a_load_goes_by_its_register` (`read`), `the_arena_is_cast_by_its_low_half`
-//! (`moved`), `a_frame_begins_zeroed` and `recursion_without_end_is_named` (`run`),
-//! `a_loop_without_end_is_named` (`spend`).
+//! What must stay: results, faults and budget to the last bit; registers are 64 bits, register 10
+//! is never written, numbers of registers were checked before (insn.rs). Free: how an instruction
+//! is dispatched. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (`store`, `load`,
+//! `taken`, `arithmetic`, `swapped`, `moved`, `operand`, `sign_extended`, `address`, `get`, `set`:
+//! a fault of one differs from compiled code), `division_by_zero_and_by_minus_one_have_results` and
+//! `shifts_take_their_count_modulo_the_width` (`wide`, `narrow`), `a_load_goes_by_its_register`
+//! (`read`), `the_arena_is_cast_by_its_low_half` (`moved`), `a_frame_begins_zeroed` and
+//! `recursion_without_end_is_named` (`run`), `a_loop_without_end_is_named` (`spend`),
+//! `recursion_without_end_is_named` (`call`). Callers: vm.rs (`run`), jit/operations.rs has the
+//! compiled form.
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/same.rs
 
@@ -35,7 +39,7 @@ impl Registers {
         self.0[register as usize]
     }
 
-    /// As `get`; nothing writes register 10, which was checked.
+    /// Writes register 0 to 9; nothing writes register 10, which was checked.
     fn set(&mut self, register: u8, value: u64) {
         self.0[register as usize] = value;
     }
@@ -215,7 +219,7 @@ fn store(insn: Insn, registers: &mut Registers, vm: &mut Vm) -> Result<(), Fault
     Ok(())
 }
 
-/// Whether a conditional jump is taken.
+/// Says whether a conditional jump is taken, by its operation and both operands.
 fn taken(insn: Insn, registers: &Registers) -> bool {
     let (mut a, mut b) = (registers.get(insn.dst), registers.operand(insn));
     if insn.class() == JMP32 {

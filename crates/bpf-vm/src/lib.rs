@@ -9,9 +9,9 @@
 //! program, not the process (docs/decisions/058).
 //!
 //! What must stay: no program reaches the host, whatever its bytes; equal runs are equal, compiled
-//! or not; without the feature `jit` the interface is the same. Tests by part:
-//! `any_bytes_are_refused_or_run` (the whole of it),
-//! `compiled_programs_do_what_interpreted_ones_do` (both ways of running).
+//! or not; without the feature `jit` the interface is the same. Free: what is re-exported, as long
+//! as crates/foreign and fuzz/ build. Tests by part: `any_bytes_are_refused_or_run` (the whole of
+//! it), `compiled_programs_do_what_interpreted_ones_do` (both ways of running).
 //!
 //! Tests: crates/bpf-vm/tests/all, beside its modules
 

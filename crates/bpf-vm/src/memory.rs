@@ -18,11 +18,17 @@
 //! what is behind: 0 (docs/decisions/058).
 //!
 //! What must stay: addresses by the table above (programs keep them), and that a copy has the same
-//! ones; what is not handed out cannot be written. Tests by part:
-//! `what_was_not_handed_out_is_not_written` (`is_writable`), `what_is_freed_twice_is_free_once`
-//! (`free`), `the_page_of_zeros_stays` (`LOWEST`), `a_load_goes_by_its_register` (`load`, `holds`),
-//! `keys_of_maps_count_as_memory` (`reserve`), maps.rs::`values_of_queues_count_as_memory`
-//! (`copy`), maps.rs::`values_with_fields_of_the_kernel_are_given_up` (`retire`, `take_retired`).
+//! ones; what is not handed out cannot be written. Free: how free blocks are kept, and how the host
+//! maps the region. Tests by part: `what_was_not_handed_out_is_not_written` (`is_writable`),
+//! `what_is_freed_twice_is_free_once` (`free`, `alloc`, `rounded`), `the_page_of_zeros_stays`
+//! (`LOWEST`), `a_load_goes_by_its_register` (`load`, `holds`, `offset`),
+//! `keys_of_maps_count_as_memory` (`reserve`), maps.rs::`values_of_queues_count_as_memory` (`copy`,
+//! `bump`), maps.rs::`values_with_fields_of_the_kernel_are_given_up` (`retire`, `has_retired`,
+//! `take_retired`), programs.rs::`a_load_from_a_wild_address_is_0_and_a_store_is_a_fault` (`store`,
+//! `bytes_mut`), crates/cli/tests/all/syscall_programs.rs::`a_program_gives_what_a_kernel_gives`
+//! (`string`). `share`, `share_at`, `give_back`, `new`, `set_arena` and `drop` have no test of
+//! their own. Callers: vm.rs, map/mod.rs, helpers; crates/foreign (`share`, `share_at`,
+//! `give_back`).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/bpf-vm/tests/all/maps.rs,
@@ -134,7 +140,7 @@ impl Memory {
         })
     }
 
-    /// Where the host has the region; compiled programs use it.
+    /// Gives where the host has the region; compiled programs use it.
     pub(crate) fn host(&self) -> *mut u8 {
         self.host
     }
@@ -185,7 +191,8 @@ impl Memory {
         inside((LOWEST, self.heap())) || inside(self.arena)
     }
 
-    /// The same to be written; the first page is not, nor what has not been handed out.
+    /// Gives bytes at an address to be written; the first page is not, nor what has not been handed
+    /// out.
     ///
     /// # Errors
     /// When they are outside.
@@ -241,14 +248,14 @@ impl Memory {
         Ok(())
     }
 
-    /// Four bytes.
+    /// Loads four bytes.
     #[inline]
     #[must_use]
     pub fn u32(&self, addr: u64) -> u32 {
         self.load(addr, 4) as u32
     }
 
-    /// Eight bytes.
+    /// Loads eight bytes.
     #[inline]
     #[must_use]
     pub fn u64(&self, addr: u64) -> u64 {
@@ -375,7 +382,7 @@ impl Memory {
         Ok(addr)
     }
 
-    /// The same at a place: the arena's.
+    /// Maps a file as `share` does, at a given place: the arena's.
     ///
     /// # Errors
     /// When it does not fit, or the host refuses.

@@ -1,6 +1,7 @@
 //! Without the feature `jit`: nothing is compiled, so that the interpreter runs every program.
 //!
-//! What must stay: the methods of the compiler (jit/mod.rs).
+//! What must stay: the methods of the compiler (jit/mod.rs): `new` makes nothing, `entry` finds
+//! nothing. Free: nothing: it only stands in.
 //!
 //! Tests: none; it stands in for the compiler where there is none, and compiles nothing.
 
@@ -23,7 +24,7 @@ impl Compiled {
         Ok(Self)
     }
 
-    /// There is none.
+    /// Finds no compiled code: there is none.
     #[expect(clippy::unused_self, reason = "as the compiler's own")]
     pub(crate) fn entry(&self, _: usize, _: usize) -> Option<Entry> {
         None

@@ -1,10 +1,13 @@
 //! A program that has been checked, with all that it refers to found (docs/decisions/058).
 //!
 //! What must stay: after `link` no reference of a program is open; an error names what is not
-//! offered. Tests by part: `what_is_not_offered_is_refused_by_name` (`link`, `value`),
-//! `a_wide_constant_is_whole` (`value`), `a_frame_begins_zeroed` (`frame_used`),
-//! `any_bytes_are_refused_or_run` (`link`), budget.rs::`what_is_too_long_is_interpreted`
-//! (`longest_function`, `nr_insns`).
+//! offered. Free: how references are resolved, and in which order. Tests by part:
+//! `what_is_not_offered_is_refused_by_name` (`link`, `value`), `a_wide_constant_is_whole`
+//! (`value`), `a_frame_begins_zeroed` (`frame_used`), `any_bytes_are_refused_or_run` (`link`),
+//! budget.rs::`what_is_too_long_is_interpreted` (`longest_function`, `nr_insns`),
+//! `recursion_without_end_is_named` (`function`). `Linker` (`constant`, `helper`, `kfunc`) is
+//! implemented by crates/foreign/src/load/program.rs and tests/all/small.rs. Callers:
+//! crates/foreign/src/load/program.rs (`link`), vm.rs.
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs, crates/bpf-vm/tests/all/hostile.rs,
 //! crates/bpf-vm/tests/all/budget.rs::what_is_too_long_is_interpreted

@@ -2,13 +2,17 @@
 //! program ends with a value or a fault, whatever it is: it reaches nothing of the host.
 //!
 //! What must stay: a call costs the same budget compiled or interpreted; programs hold handles of
-//! maps and functions, never addresses of the host. Tests by part: `programs_count_as_memory`
-//! (`add_program`), `what_is_too_long_is_interpreted` (`compile`, `is_compiled`),
-//! `a_loop_without_end_is_named` and `recursion_without_end_is_named` (`run`, `enter`, `taken`),
-//! `a_hash_map_is_filled_by_a_program` (`add_map`, `copy`),
+//! maps and functions, never addresses of the host. Free: how programs and maps are stored. Tests
+//! by part: `programs_count_as_memory` (`add_program`), `what_is_too_long_is_interpreted`
+//! (`compile`, `is_compiled`), `a_loop_without_end_is_named` and `recursion_without_end_is_named`
+//! (`run`, `enter`, `taken`), `a_hash_map_is_filled_by_a_program` (`add_map`, `copy`),
 //! maps.rs::`compiled_code_looks_up_as_the_helper_does` (`map_number`),
-//! `compiled_programs_do_what_interpreted_ones_do` (`enter_compiled`, `call_out`). `compiled_as`
-//! has no test of its own here.
+//! `compiled_programs_do_what_interpreted_ones_do` (`enter_compiled`, `call_out`).
+//! programs.rs::`a_loop_of_large_copies_is_named` (`spend`, `spend_bytes`),
+//! budget.rs::`what_was_not_handed_out_is_not_written` (`note_memory`). `compiled_as`, `function`,
+//! `function_handle`, `run_function` and `compiles` have no test of their own here; `map`,
+//! `map_mut`, `map_handle` and `nr_cpus` are looks. Callers: crates/foreign (`new`, `copy`,
+//! `add_map`, `add_program`, `compile`, `run`, `call`).
 //!
 //! Tests: crates/bpf-vm/tests/all/budget.rs, crates/bpf-vm/tests/all/programs.rs,
 //! crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/same.rs
@@ -274,7 +278,7 @@ impl Vm {
         interp::spend(self, i64::try_from(insns).unwrap_or(i64::MAX))
     }
 
-    /// The same for bytes that are copied or zeroed: a word is an instruction.
+    /// Takes bytes that are copied or zeroed off the budget: a word is an instruction.
     ///
     /// # Errors
     /// The budget is spent.
@@ -348,7 +352,7 @@ impl Vm {
         self.enter(env, program, pc, args)
     }
 
-    /// The same from outside: with a budget of its own.
+    /// Calls a function as `call` does, but from outside: with a budget of its own.
     ///
     /// # Errors
     /// As `call`.

@@ -13,7 +13,12 @@
 //! (`placement`, `run_start`, `migrate`, `cpu_power`, `figure`), `each_event_counts` (`wakeup`,
 //! `forked`, `task_exit`, `hotplug`, `cluster_power`, `frequency`),
 //! `order_and_signals_do_not_count` (`fact`), `nothing_between_is_nothing` (`change`),
-//! `the_end_cuts` (`finish`, `end`).
+//! `the_end_cuts` (`finish`, `end`), `each_part_counts` also `of_name`, `folded`, `pair`, `span`,
+//! `of_power`, `of_kind`, `of_cause` and `run_stop`: values that must differ would be equal. `new`
+//! and `value` by same_behaviour.rs::`what_happens_otherwise_is_in_it`.
+//!
+//! Callers: crates/metrics/src/collector.rs (`new`, `figure`, `value`); the engine calls `happened`
+//! for each event.
 //!
 //! Tests: crates/engine/src/behaviour/tests.rs, crates/engine/tests/behaviour/same_behaviour.rs
 

@@ -1,14 +1,17 @@
 //! Two observers of one run. Each hears all, in one order; what either wants is shown, and the run
-//! ends where either is done.
+//! ends where either is done (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: the first one hears before the second, of everything. A method that `Observer`
 //! gets has its twin here; what is forgotten falls back to the default and nobody hears of it.
-//! Tests by part: `whole_runs_read_back` (`happened`),
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `whole_runs_read_back` (`happened`),
 //! crates/engine/tests/behaviour/explain.rs::`it_is_the_decision_of_the_run` (`situation`,
 //! `is_done`), crates/engine/tests/behaviour/sched_ext/explained.rs::`a_direct_dispatch`
 //! (`sched_ext`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`
 //! (`decided`, `updated`; where a tree is built). `state` of two that ask for different times has
-//! no test of its own.
+//! no test of its own. The methods that ask what is wanted, `nr_updated` and `take_nr_updated` by
+//! the same tests as what they ask for; `next_state_ns` has none with two that ask. These are
+//! `wants_decided`, `wants_signals`, `wants_updated`, `wants_situation` and `wants_sched_ext`.
 //!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
 //! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/sched_ext/explained.rs

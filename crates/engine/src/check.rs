@@ -1,6 +1,6 @@
 //! What must hold before a run. The engine cannot fail: what a run may not be is refused here, and
 //! a new input of a run has its check here. A message names what is wrong, for the command line to
-//! show.
+//! show (ARCHITECTURE.md, "Invariants").
 //!
 //! What must stay: a run that passes here cannot fail later, so a check may become stricter only
 //! where a run would be wrong. The first problem found is the answer, in the order of `check`;
@@ -9,7 +9,9 @@
 //! (`check_hardware`), `new_tables_must_fit_the_machine` (`check_em_scale`),
 //! measures.rs::`stalls_take_time_not_work` (`check_nodes`), idle.rs::`teo_is_of_the_era`
 //! (`check_idle`), `impossible_schedules_are_refused` and power.rs::`what_is_built_cannot_change`
-//! (the order of `check`). `check_cpus` has no test of its own.
+//! (the order of `check`). `check_cpus` has no test of its own. `deadline_bandwidths` by
+//! classes.rs::`admission`. `check_changes` (the error `LateChange`) and `energy_inactive` have no
+//! test of their own here.
 //!
 //! Tests: crates/engine/tests/behaviour/classes.rs::devices_and_caps_must_fit_the_machine,
 //! crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,

@@ -1,11 +1,14 @@
 //! The sched domains as the core built them, checked once a run: they nest, and their groups divide
 //! them; groups of nodes that overlap cover them (docs/guide/model.md).
 //!
-//! What must stay: it only reads, and panics: wrong domains are a fault of the core. Tests by part:
+//! What must stay: it only reads, and panics: wrong domains are a fault of the core. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `what_the_core_builds_adds_up` (`check` lets right ones pass), `each_wrong_sum_is_found` (each
 //! rule of `check`),
 //! crates/engine/tests/behaviour/platforms.rs::`machines_with_overlapping_nodes_run` (overlapping
-//! groups).
+//! groups), both tests below (`cpus`, `groups`).
+//!
+//! Callers: kernel/model/report.rs (`check`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/platforms.rs::machines_with_overlapping_nodes_run
 

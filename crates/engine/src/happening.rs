@@ -11,7 +11,10 @@
 //! so the form of `Telling` is free. Tests by part: `one_decision_is_told` (`Teller`,
 //! `tell_decided`), crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels`
 //! (`tell`, `tell_nr_updated`; where a tree is built),
-//! crates/engine/src/behaviour/tests.rs::`each_event_counts` (kinds of `Happening`).
+//! crates/engine/src/behaviour/tests.rs::`each_event_counts` (kinds of `Happening`). `happened`,
+//! `updated`, `decided`, `wants_signals`, `wants_situation`, `next_state_ns` of `Teller` are
+//! covered as these are; `state` by no test of its own. `fmt` and the test's own `is_done` are no
+//! part of it.
 //!
 //! Tests: below, crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels,
 //! crates/engine/src/behaviour/tests.rs

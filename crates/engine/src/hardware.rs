@@ -5,9 +5,14 @@
 //!
 //! What must stay: the text that a setting shows is read again as the same setting
 //! (`settings_are_read_and_shown`), since results record it and commands are made of it. Times are
-//! ns, frequencies kHz. Tests by part: `settings_are_read_and_shown` (all six functions but
+//! ns, frequencies kHz. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `settings_are_read_and_shown` (all six functions but
 //! `:movable`), crates/engine/tests/behaviour/classes.rs::`interrupts_take_a_tenth` (what
-//! `Interrupts` mean), crates/engine/tests/behaviour/sched_mc.rs::`interrupts_follow` (`movable`).
+//! `Interrupts` mean), crates/engine/tests/behaviour/sched_mc.rs::`interrupts_follow` (`movable`),
+//! namely `time`, `parse_interrupts`, `show_interrupts`, `parse_caps`, `show_caps`, `parse_scales`,
+//! `show_scales` by `settings_are_read_and_shown`.
+//!
+//! Callers: options.rs (`parse_interrupts`, `show_interrupts`, `show_caps`, `show_scales`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/classes.rs::interrupts_take_a_tenth,
 //! crates/engine/tests/behaviour/sched_mc.rs::interrupts_follow

@@ -2,8 +2,13 @@
 //! (docs/rules/hotplug.md#hotplug).
 //!
 //! What must stay: steps of one instant keep their order, and what `check` passes leaves each task
-//! a CPU at any time. Tests by part: `impossible_schedules_are_refused` (checks), below (text and
-//! order).
+//! a CPU at any time. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change
+//! may touch"). Tests by part: `impossible_schedules_are_refused` (checks), below (text and order).
+//! By function: `impossible_schedules_are_refused` (`check_step`, `check_last`, `check_pinned`,
+//! `lists`, the words of `fmt` and `new`), `a_step_is_shown_as_it_is_typed` (`fmt`),
+//! `steps_of_one_instant_keep_their_order` (`in_order`). `step` is the tests' own.
+//!
+//! Callers: check.rs (`check`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/hotplug.rs
 

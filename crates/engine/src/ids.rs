@@ -1,9 +1,11 @@
 //! Numbers of CPUs and tasks, and tables by them. A CPU's number cannot be taken for a task's,
-//! which plain integers could.
+//! which plain integers could (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: the numbers are those of the platform's file and of `RunReport`; an index out of
-//! range is a fault of ours and panics. Whoever needs both kinds names both. Tests by part:
-//! `random_runs_obey_the_rules_1` (`PerCpu`, `PerTask`: each table in each run).
+//! range is a fault of ours and panics. Whoever needs both kinds names both. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `random_runs_obey_the_rules_1` (`PerCpu`, `PerTask`: each table in each run). `index`,
+//! `index_mut`, `deref` and `deref_mut` are used by every run.
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs
 

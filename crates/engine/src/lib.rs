@@ -1,14 +1,18 @@
 //! Deterministic simulated mechanics around the policy core: clock, event queue, run queues, ticks,
 //! interrupts, idle states, frequency domains. Every decision is the core's; every input is
 //! validated before a run, so a run cannot fail. Opens no file, reads no clock; draws one number,
-//! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
+//! from a fixed stream per CPU: whether a CPU that goes idle tries to pull (ARCHITECTURE.md, "The
+//! engine's two halves").
 //!
 //! What must stay: these functions are all of a run that other crates call; a changed signature
-//! reaches study, kernel-run and wasm. Tests by part: `it_ends_after_the_duration` (`run`),
-//! `it_is_the_decision_of_the_run` (`run_watched`), `two_hogs_take_turns_of_a_slice`
+//! reaches study, kernel-run and wasm. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `it_ends_after_the_duration`
+//! (`run`), `it_is_the_decision_of_the_run` (`run_watched`), `two_hogs_take_turns_of_a_slice`
 //! (`run_sched_ext`),
 //! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own` (`run_tree`;
 //! where a tree is built).
+//!
+//! Callers: crates/study/src/pool.rs (`run_sched_ext`).
 //!
 //! Tests: crates/engine/tests/behaviour, beside its modules
 

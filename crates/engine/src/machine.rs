@@ -3,14 +3,25 @@
 //!
 //! What must stay: a speed is work units per ns (1024 x 1024 on the fastest CPU at its highest
 //! frequency), a cost is work units unless its name ends in `_ns`. The order of CPUs, clusters and
-//! domains is the platform's. Tests by part: platforms.rs::`domains_of_every_machine`
-//! (`core_facts`, `numa_levels`),
-//! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`new`: speeds),
-//! arithmetic.rs::`costs_add_up` (`Costs`), nodes.rs::`threads_share_a_core` (`Smt`),
+//! domains is the platform's. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: platforms.rs::`domains_of_every_machine` (`core_facts`,
+//! `numa_levels`), arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`new`:
+//! speeds), arithmetic.rs::`costs_add_up` (`Costs`), nodes.rs::`threads_share_a_core` (`Smt`),
 //! idle.rs::`the_switch_leaves_the_first_state` (`idle_states`), `the_energy_model_is_the_kernels`
 //! and `a_kernel_without_an_energy_model_is_told_no_powers` (`perf_domains`),
 //! sched_mc.rs::`a_slow_core_holds_four` (`sched_mc`),
-//! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`hrtimer_rearm_deferred`).
+//! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`hrtimer_rearm_deferred`), every run
+//! (`of`, `facts_of_run`, `caches`, `first_halt`, `threads_of`, `share`, `core_of`, `em_states`),
+//! platforms.rs::`machines_that_differ` (`mpidr`, `has_preempt_lazy`),
+//! clocks.rs::`powersave_is_the_hardwares_choice_under_such_a_driver` (`hint_of`), both tests below
+//! (`states_by`). `of_tree` is used where a tree is built only. `cpus` by every run.
+//!
+//! Callers: kernel/model/mod.rs (`hint_of`, `facts_of_run`), kernel/tree/machine.rs (`core_of`,
+//! `em_states`), check.rs (`em_states`), kernel/model/home/sched_ext.rs (`threads_of`),
+//! kernel/model/idle.rs (`first_halt`), kernel/model/interface.rs (`hint_of`),
+//! kernel/model/lines.rs (`core_of`), kernel/model/report.rs (`locks`),
+//! kernel/model/wake_latency.rs (`locks`), mechanics/cpu.rs (`first_halt`), mechanics/hardware.rs
+//! (`em_states`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/platforms.rs, crates/engine/tests/behaviour/nodes.rs,

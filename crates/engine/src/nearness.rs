@@ -1,9 +1,14 @@
 //! What two CPUs share, and what a cache line takes between them (docs/decisions/060).
 //!
-//! What must stay: times are ns, and the closest level that two CPUs share counts. Tests by part:
+//! What must stay: times are ns, and the closest level that two CPUs share counts. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_round_trip_moves_lines_by_the_closest_level` (`level`, `line_ns`),
 //! `a_move_refills_from_the_closest_level` (`part_within_cache`), `sets_compete_for_their_cache`
-//! (`Cache`).
+//! (`Cache`), all (`new`, `is_stated`, `at`),
+//! wake_latency.rs::`the_wake_list_spares_the_waker_the_lock` (`share_cache`).
+//!
+//! Callers: mechanics/handover.rs (`is_stated`, `line_ns`, `part_within_cache`),
+//! mechanics/memory.rs (`line_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/handover.rs, crates/engine/tests/behaviour/memory.rs
 

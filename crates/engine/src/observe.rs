@@ -13,11 +13,20 @@
 //! are.
 //!
 //! What must stay: an observer changes no run; names and numbers (above), and a default for each
-//! method. Tests by part: asym.rs::`watching_changes_nothing` and
+//! method. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: asym.rs::`watching_changes_nothing` and
 //! states.rs::`looking_changes_nothing` (that watching changes nothing),
 //! invariants.rs::`random_runs_obey_the_rules_1` (the order of calls: tests/common/checker.rs),
 //! measures.rs::`passes_are_told` (`Iteration`), explain.rs::`it_is_the_decision_of_the_run`
 //! (`Situation`, `Placement`), `what_happens_otherwise_is_in_it` (that what happens is told).
+//! `sleeps` and `name` are read by metrics and results.
+//!
+//! Callers: mechanics/told.rs and mechanics/power.rs (`happened`), kernel/model/wake.rs
+//! (`wants_situation`, `situation`), kernel/model/state.rs and kernel/tree/state.rs (`state`),
+//! mechanics/told.rs (`next_state_ns`), sim.rs (`is_done`), kernel/model/sched_ext
+//! (`wants_sched_ext`, `sched_ext`), kernel/tree (`decided`, `updated`, `wants_signals`),
+//! happening.rs and kernel/tree (`wants_updated`, `nr_updated`, `take_nr_updated`,
+//! `wants_decided`). The file both.rs passes each of them on to two.
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/same_behaviour.rs, crates/engine/tests/behaviour/measures.rs,

@@ -2,10 +2,13 @@
 //! one row of `slots`; its default changes no run.
 //!
 //! What must stay: the order of `slots` is the order in which settings are listed and recorded in
-//! results; keys keep their names. Tests by part: `settings_are_set_and_listed` (`set`, `keys`,
+//! results; keys keep their names. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `settings_are_set_and_listed` (`set`, `keys`,
 //! `in_force`, `parse_shares`), crates/engine/src/hardware.rs::`settings_are_read_and_shown` (the
 //! texts of devices, caps and scales), `each_model_switch_and_queue_has_a_run` (that a row is
-//! tried).
+//! tried), the first also `name`, `short_time`, `own_time` and `show_shares`. The figures of
+//! `default` are compared with no page: thermal.rs::`off_by_default_and_harmless_while_cool` is of
+//! one.
 //!
 //! Tests: below, crates/engine/src/hardware.rs,
 //! crates/cli/tests/all/same_runs.rs::each_model_switch_and_queue_has_a_run

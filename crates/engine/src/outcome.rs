@@ -4,7 +4,8 @@
 //! in which they are made.
 //!
 //! What must stay: fields go into results (docs/result.schema.json); variants of `Ended` keep their
-//! places, as runs in other processes send them; times are ns. Tests by part:
+//! places, as runs in other processes send them; times are ns. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `it_ends_with_the_last_task`, `it_ends_after_the_duration` and `zero_time_loops_name_the_task`
 //! (`Ended`), sync.rs::`each_kind_of_deadlock_is_named` (`WaitsFor`),
 //! forking.rs::`too_many_threads_are_an_outcome` (`ForkLimit`),

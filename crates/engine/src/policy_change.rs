@@ -2,9 +2,12 @@
 //! the next decision on (docs/guide/policy.md).
 //!
 //! What must stay: changes of one instant happen in the order given; a text that is shown is read
-//! again. Tests by part: `a_change_in_mid_run_moves_tasks_in_time` (`schedule`, `in_order`),
+//! again. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `a_change_in_mid_run_moves_tasks_in_time` (`schedule`, `in_order`),
 //! `what_is_built_cannot_change` (`check`), power.rs::`a_thousand_random_changes_lose_no_task`
 //! (many changes). `fmt` and changes of one instant have no test of their own here.
+//!
+//! Callers: check.rs (`check`), kernel/model/mod.rs (`schedule`).
 //!
 //! Tests: crates/engine/tests/behaviour/power.rs
 

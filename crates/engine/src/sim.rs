@@ -1,10 +1,15 @@
-//! One run: the mechanics, a kernel above them, and the loop that hands events to both.
+//! One run: the mechanics, a kernel above them, and the loop that hands events to both
+//! (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: events go to one half each, and `begin_event` and `end_event` stand around every
-//! one. Tests by part: `it_ends_after_the_duration` and `it_ends_with_the_last_task` (`run`),
+//! one. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `it_ends_after_the_duration` and `it_ends_with_the_last_task` (`run`),
 //! `random_runs_obey_the_rules_1` (`handle`, `report`), states.rs::`a_cpu_that_left_is_seen` and
 //! states.rs::`looking_changes_nothing` (`show_states`), explain.rs::`by_number_time_and_cpu`
-//! (`is_done`), creation.rs::`a_program_begins_when_it_is_to` (`begin`).
+//! (`is_done`), creation.rs::`a_program_begins_when_it_is_to` (`begin`). `run_tree` by
+//! crates/cli/tests/all/kernel_runs.rs, where a tree is built.
+//!
+//! Callers: lib.rs (`run`, `run_tree`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/outcomes.rs,
 //! crates/engine/tests/behaviour/states.rs, crates/engine/tests/behaviour/explain.rs,

@@ -3,9 +3,13 @@
 //! (docs/guide/report.md, "The state at a time").
 //!
 //! What must stay: names of fields are keys of JSON (docs/guide/report.md). `missed_ns` is None
-//! when all times were reached. Tests by part: `power_mode_is_seen` (`domains`, `level`,
-//! `sched_mc`), `level_0_is_seen` (`FLAGS`), `a_cpu_that_left_is_seen` (`States`, `Activity`),
-//! `looking_changes_nothing` (`missed_ns`).
+//! when all times were reached. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `power_mode_is_seen` (`domains`, `level`, `sched_mc`),
+//! `level_0_is_seen` (`FLAGS`), `a_cpu_that_left_is_seen` (`States`, `Activity`),
+//! `looking_changes_nothing` (`missed_ns`). `show`, `machine`, `taken` and `next_state_ns`: all of
+//! these.
+//!
+//! Callers: crates/cli/src/commands/simulate.rs (`missed_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/states.rs
 

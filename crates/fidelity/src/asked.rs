@@ -1,6 +1,10 @@
 //! What can be asked (docs/results/fidelity.md).
 //!
-//! What must stay: options and their words, which `cargo xtask fidelity` and its kin pass on.
+//! What must stay: options and their words, which `cargo xtask fidelity` and its kin pass on. Free:
+//! what leaves the tables of pages as they are. Tests by part:
+//! programs.rs::`wrong_options_are_refused` (`number`, `request`),
+//! recorded.rs::`it_boots_nothing_and_takes_nothing_that_is_for_a_guest` (options that exclude each
+//! other).
 //!
 //! Tests: crates/fidelity/tests/all/programs.rs::wrong_options_are_refused,
 //! crates/fidelity/tests/all/recorded.rs

@@ -1,7 +1,13 @@
 //! What guests of several commands are given and send back: files of a run, the beginning of a
 //! script that records, and sections of a text (docs/results/fidelity.md).
 //!
-//! What must stay: titles of sections are those that the guests' scripts write.
+//! What must stay: titles of sections are those that the guests' scripts write. Free: what leaves
+//! the tables of pages as they are. Tests by part: `sections_have_titles` (`sections`),
+//! programs/guest.rs::`what_a_guest_sends_becomes_a_run` (`release`). `write_file` has no test of
+//! its own: guests get no file then.
+//!
+//! Callers: placement/guest.rs (`sections`, `write_file`), programs/guest.rs (`sections`,
+//! `write_file`).
 //!
 //! Tests: below
 

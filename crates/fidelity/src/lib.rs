@@ -5,7 +5,10 @@
 //! to be measured, shows what it is doing, and writes the result (docs/results/fidelity.md).
 //!
 //! What must stay: it says nothing itself (`Watch`), and writes nothing but into folders that it
-//! was given.
+//! was given. Free: what leaves the tables of pages as they are. Tests by part:
+//! tests/all/programs.rs::`a_right_request_gets_as_far_as_the_cache` (`from`: the exit code).
+//! `input` has no test of its own: it only puts an error into words. `detail`, `warn` and `steps`
+//! are what main.rs implements.
 //!
 //! Tests: crates/fidelity/tests/all, beside its modules
 

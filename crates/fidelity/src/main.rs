@@ -2,7 +2,14 @@
 //! guests, real programs and published figures. `cargo xtask fidelity`, `truth`, `real-programs`
 //! and `published` call it, and put its tables into pages (docs/results/fidelity.md).
 //!
-//! What must stay: standard output has the answer alone: xtask puts it into pages.
+//! What must stay: standard output has the answer alone: xtask puts it into pages. Free: what
+//! leaves the tables of pages as they are. Tests by part:
+//! tests/all/recorded.rs::`the_page_says_what_the_program_says` (`compared`, `written`, `main`),
+//! tests/all/programs.rs::`the_page_says_what_the_program_says` (`real_programs`),
+//! tests/all/published.rs::`what_was_run_in_another_way_is_not_judged` (`published`),
+//! tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source` (`provide`, `tree_names`;
+//! where a tree is built). `say`, `detail`, `warn`, `steps`, `step`, `remark` have no test of their
+//! own: they show what is being done.
 //!
 //! Tests: crates/fidelity/tests/all
 

@@ -3,7 +3,15 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: the guest's and the simulator's runs are counted alike, over the window alone;
-//! figures of docs/results/fidelity.md are these. Shares are percent of run time.
+//! figures of docs/results/fidelity.md are these. Shares are percent of run time. Free: what leaves
+//! the tables of pages as they are. Tests by part: `shares_are_of_the_tasks_own_run_time`
+//! (`shares`), `the_simulators_jobs_are_as_long_as_the_measured_ones` (`work_more_ns`),
+//! placement/page.rs::`tables_say_what_was_measured` (`task`, `all`, `wakeups_on`, `big`,
+//! `biggest`, `markdown`), plan.rs::`light_sets_and_first_starts_come_first` (`of`). `simulated`,
+//! `plan`, `run`, `object`, `measure` have no test of their own: they need guests, which `cargo
+//! xtask fidelity` boots.
+//!
+//! Callers: placement/page.rs (`wakeups_on`), placement/truth.rs (`work_more_ns`).
 //!
 //! Tests: below
 

@@ -2,7 +2,13 @@
 //! made, and who wakes whom how often (docs/guide/workloads.md, "How it is counted").
 //!
 //! What must stay: real programs and models are counted by one rule; nothing is fitted to the
-//! counts.
+//! counts. Free: what leaves the tables of pages as they are. Tests by part:
+//! tests/all/programs.rs::`wrong_options_are_refused` (`plan`),
+//! tests/all/programs.rs::`recorded_runs_have_the_structure_that_the_sources_give` (`recorded`,
+//! `object`), tests/all/programs.rs::`models_have_the_programs_tasks_and_wakeups` (both `compare`),
+//! tests/all/programs.rs::`the_page_says_what_the_program_says` (`markdown`, `has_all`),
+//! tests/all/programs.rs::`a_right_request_gets_as_far_as_the_cache` (`record`, `measure`, `boot`,
+//! up to the cache). `value` has no test of its own: `--record` writes it.
 //!
 //! Tests: crates/fidelity/tests/all/programs.rs
 

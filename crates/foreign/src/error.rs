@@ -1,12 +1,13 @@
 //! Why a scheduler cannot be run (docs/guide/schedulers.md).
 //!
 //! What must stay: one message per reason, for the user, exit 2. Words are free but for those that
-//! tests quote.
+//! tests quote. Free: words, and further reasons.
 //!
 //! Tests by part: `the_limit_of_descriptors_is_named` (`host`, `said`, `hint`),
-//! crates/cli/tests/all/schedulers.rs::`what_is_no_scheduler_is_refused` (most of the messages).
+//! crates/cli/tests/all/schedulers.rs::`what_is_no_scheduler_is_refused` (the messages of what
+//! cannot be loaded).
 //!
-//! Callers: all of the crate (`host`, `said`); crates/cli shows the text.
+//! Callers: load/ and guard/ (`host`, `said`); crates/cli shows the text.
 //!
 //! Tests: below
 

@@ -4,19 +4,21 @@
 //! A method without a comment is `SchedExtOps`'s (crates/sched-ext/src/ops.rs): it puts the
 //! arguments in the form that the kernel gives programs, and runs the program of that name.
 //!
-//! What must stay: arguments and results as the kernel's callbacks have them.
+//! What must stay: arguments and results as the kernel's callbacks have them. Free: how programs
+//! are looked up and results are read.
 //!
-//! Tests by part: callbacks.rs (order and arguments, beside a kernel: `run`, `enter`, `plain`,
-//! `flags`, `select_cpu`, `enqueue`, `dispatch`, `runnable`, `running`, `stopping`, `quiescent`,
-//! `set_cpumask`, `init`), schedulers.rs::`cids_leave_and_come_back` (`cmask`, `cpu`,
-//! `update_idle`, `cpu_online`, `cpu_offline`, `init_cids`), `two_cpus_of_one_cid_end_it`
-//! (`init_cids`), `a_loader_runs_in_virtual_time` (`loader`, `ask_for_loader`),
+//! Tests by part: callbacks.rs::`of_a_ping_pong` (order and arguments, beside a kernel: `run`,
+//! `enter`, `plain`, `flags`, `select_cpu`, `enqueue`, `dispatch`, `runnable`, `running`,
+//! `stopping`, `quiescent`, `init`), callbacks.rs::`of_a_task_that_is_given_other_cpus`
+//! (`set_cpumask`), schedulers.rs::`cids_leave_and_come_back` (`cmask`, `cpu`, `update_idle`,
+//! `cpu_online`, `cpu_offline`, `init_cids`), `two_cpus_of_one_cid_end_it` (`init_cids`),
+//! `a_loader_runs_in_virtual_time` (`loader`, `ask_for_loader`),
 //! schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`enable`: vtime.bpf.c; `timer`:
 //! maps.bpf.c; `structure`, `status`). No scheduler of the tests (crates/foreign/tests/schedulers)
 //! has `dequeue`, `tick`, `yield` (`yield_task`), `set_weight`, `cpu_acquire`, `cpu_release`,
 //! `init_task`, `exit_task`, `disable`, `exit` or one of the callbacks of cgroups (`cgroup_init`,
 //! `cgroup_exit`, `cgroup_prep_move`, `cgroup_move`, `cgroup_cancel_move`, `cgroup_set_weight`);
-//! `text` serves `exit` alone.
+//! `text` serves `exit` alone. `int` has no test of its own.
 //!
 //! Callers: crates/sched-ext/src/class (callbacks); scheduler.rs (`new`).
 //!
@@ -91,6 +93,7 @@ impl Instance {
                 flags: table.flags,
                 timeout_ms: table.timeout_ms,
                 dispatch_max_batch: table.dispatch_max_batch,
+                sub_cgroup_id: table.sub_cgroup_id,
                 kernel: (major, minor),
                 callbacks: Callback::ALL.into_iter().filter(there).collect(),
             },

@@ -7,7 +7,8 @@
 //! programs in a memory of their own. Each run has one instance, with a loader of its own, whose
 //! threads go on in virtual time; that of a bare object file has nothing more to do, and is ended.
 //!
-//! What must stay: what is public here is all that crates/cli and fuzz/ use; the rest is free.
+//! What must stay: what is public here is all that crates/cli and fuzz/ use. Free: what is not
+//! public.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs, crates/foreign/tests/schedulers, beside its modules
 

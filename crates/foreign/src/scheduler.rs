@@ -2,7 +2,7 @@
 //! that hash (docs/guide/schedulers.md).
 //!
 //! What must stay: the hash is over all that decides: program, arguments, kernel interface,
-//! machine.
+//! machine. Free: how the parts are kept between runs.
 //!
 //! Tests by part: `a_result_says_which_scheduler_it_was` (`Scheduler::load`, `Image::read`,
 //! `started`, hash, `notes`, `loader_goes_on`), `what_is_no_scheduler_is_refused` (`parse`,
@@ -83,7 +83,7 @@ impl Command {
         })
     }
 
-    /// Whether it is an object file without a loader.
+    /// Says whether what is to be loaded is an object file without a loader.
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.program.extension().is_some_and(|end| end == "o")

@@ -2,6 +2,7 @@
 //! programs see").
 //!
 //! What must stay: files (machine_files.rs) and programs (symbols.rs) are told the same caches.
+//! Free: how caches are gathered.
 //!
 //! Tests by part: kernel/cids.rs::`threads_of_a_core_stand_together` (`last_level`: one cache, one
 //! shard). `a_loader_sees_the_modelled_machine` makes the files and does not read caches.

@@ -3,11 +3,12 @@
 //! with a byte of its own (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: both ends are the same program, so forms may change; lengths are bounded before
-//! memory is taken. A broken end is None or an error, never a panic.
+//! memory is taken. A broken end is None or an error, never a panic. Free: the form and the set of
+//! messages.
 //!
 //! Tests by part: `messages_go_together_in_order` (`send`, `send_later`, `receive`, `framed`),
 //! crates/cli/tests/all/wall.rs::`results_and_traces_are_written_through_the_wall` (`ask`, a
-//! descriptor that goes along).
+//! descriptor that goes along). `new` has no test of its own.
 //!
 //! Callers: load/calls.rs (the run's end), guard/serve.rs (the guard's end), crates/cli/src/wall.rs
 //! (files of a worker).

@@ -1,6 +1,7 @@
 //! A command as one text: words, with quotes as a shell has them (docs/guide/schedulers.md).
 //!
-//! What must stay: quoting is a shell's, without expansion; results repeat a command by it.
+//! What must stay: quoting is a shell's, without expansion; results repeat a command by it. Free:
+//! how text is split, if quoting and splitting stay each other's reverse.
 //!
 //! Tests by part: `words_are_those_of_a_shell` (`split`),
 //! crates/cli/tests/all/schedulers.rs::`what_is_no_scheduler_is_refused` (a quote without its end).

@@ -1,7 +1,8 @@
 //! `affinity-storm`: threads whose affinity, nice value and policy change all the time
 //! (docs/guide/live.md, scripts/live/guest.sh).
 //!
-//! What must stay: keys of the report; changes are drawn from the seed.
+//! What must stay: keys of the report; changes are drawn from the seed. Free: how long a pause is,
+//! and what else may change.
 //!
 //! Tests by part: `affinity_storm_changes_and_all_get_on` (`run`, `change`, `calm`, `count`:
 //! changes and refusals).

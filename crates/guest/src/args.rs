@@ -1,7 +1,8 @@
 //! Arguments of a subcommand: `--name N` or `--name=N`, each with a default and bounds
 //! (docs/guide/lab.md).
 //!
-//! What must stay: unknown options are refused with those that there are; each has bounds.
+//! What must stay: unknown options are refused with those that there are; each has bounds. Free:
+//! words of refusals, but for those that tests quote.
 //!
 //! Tests by part: `both_forms_and_defaults` (`parse`, `flag`), `what_is_wrong_is_said` (refusals of
 //! `parse`).

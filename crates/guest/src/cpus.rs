@@ -6,6 +6,7 @@
 //! frequency / top frequency.
 //!
 //! What must stay: 2^-20 ns are the unit of progress; rounding never gives more than was worked.
+//! Free: how the files are read.
 //!
 //! Tests by part: `progress_is_capacity_times_frequency` (`read`, `rate`, `numbers`, `khz`,
 //! `number_in`), `without_the_files_the_factors_are_1` (`at`, `big_and_little`, `facts`),
@@ -113,7 +114,8 @@ impl Cpus {
         })
     }
 
-    /// The same CPUs with these speeds, by their numbers; one without goes on by its capacity.
+    /// Gives the same CPUs with these speeds, by their numbers; one without goes on by its
+    /// capacity.
     pub(crate) fn at(mut self, speeds: &[u32]) -> Self {
         for cpu in &mut self.cpus {
             cpu.speed = speeds

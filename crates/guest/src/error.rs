@@ -1,6 +1,6 @@
 //! Why a subcommand cannot be carried out (docs/guide/lab.md).
 //!
-//! What must stay: exit codes 2 (arguments) and 3 (what the machine lacks).
+//! What must stay: exit codes 2 (arguments) and 3 (what the machine lacks). Free: words.
 //!
 //! Tests by part: `what_is_wrong_is_exit_code_2_and_nothing_on_stdout` (`exit_code`, `fmt`),
 //! crates/guest/src/load/tests.rs::`a_cpu_that_is_not_there_is_the_machines_fault` (`environment`).

@@ -1,7 +1,8 @@
 //! `fork-storm`: processes that fork, every second one of which executes this program anew
 //! (docs/guide/live.md, scripts/live/guest.sh).
 //!
-//! What must stay: which processes execute, since the count is expected to the last one.
+//! What must stay: which processes execute, since the count is expected to the last one. Free: how
+//! chains are waited for.
 //!
 //! Tests by part: `the_count_of_executed_processes_is_that_of_the_chain` (`executes`,
 //! `executed_in_chain`),
@@ -124,8 +125,8 @@ fn spawn(depth: u64) -> Result<Pid, String> {
     sys::fork(child).map_err(|error| format!("fork: {error}"))
 }
 
-/// Whether a process at this depth executes the program: the first and every second one after it
-/// from the end of the chain.
+/// Says whether a process at this depth executes the program: the first and every second one after
+/// it from the end of the chain.
 fn executes(depth: u64) -> bool {
     depth % 2 == 1
 }

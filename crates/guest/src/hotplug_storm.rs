@@ -1,7 +1,7 @@
 //! `hotplug-storm`: CPUs go offline and come back while threads run (docs/guide/live.md,
 //! scripts/live/guest.sh).
 //!
-//! What must stay: every CPU that was online is so at the end.
+//! What must stay: every CPU that was online is so at the end. Free: how long a CPU stays offline.
 //!
 //! Tests by part: `cpu_0_and_those_without_a_switch_stay` (`removable`), `a_switch_is_counted`
 //! (`switch`, `reads_1`). `run` needs CPUs that can be taken offline: guest.sh hotplug-storm runs
@@ -136,7 +136,7 @@ struct Storm {
 }
 
 impl Storm {
-    /// Whether the CPU went there.
+    /// Takes a CPU offline or online, and says whether it went there.
     fn switch(&mut self, file: &Path, online: bool) -> bool {
         let begin_ns = sys::now_ns();
         let written = fs::write(file, if online { "1" } else { "0" });

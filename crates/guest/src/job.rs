@@ -7,7 +7,7 @@
 //! names by index.
 //!
 //! What must stay: the form of job files: crates/lab writes and this program reads them; both are
-//! of one build. Times are ns.
+//! of one build. Times are ns. Free: words of refusals; a further op, with load/task.rs.
 //!
 //! Tests by part: `a_job_is_read_whole_and_written_as_it_was_read` (`parse`, all types),
 //! `what_cannot_be_run_is_refused_with_its_place` (`check`, `check_task`, `check_phase`,
@@ -305,7 +305,7 @@ fn check_time(name: &str, time_ns: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// -20..=19.
+/// Refuses a nice value outside of -20..=19.
 fn check_nice(nice: i8) -> Result<(), String> {
     if !(-20..=19).contains(&nice) {
         return Err(format!("nice: {nice}, expected -20 to 19"));

@@ -5,10 +5,11 @@
 //! started was lost, hung or stood still.
 //!
 //! What must stay: names of subcommands and keys of reports, which scripts/live and xtask read.
+//! Free: words of help; further subcommands.
 //!
 //! Tests by part: programs.rs::`what_is_wrong_is_exit_code_2_and_nothing_on_stdout` (`run`: names
-//! and arguments), programs.rs::`load_runs_a_job_file_and_reports_each_task` (`load_file`), all of
-//! programs.rs (`outcome`).
+//! and arguments), programs.rs::`load_runs_a_job_file_and_reports_each_task` (`load_file`),
+//! programs.rs::`ping_pong_counts_two_wakeups_a_round` (`outcome`).
 //!
 //! Callers: main.rs (`run`); crates/lab, crates/fidelity and crates/price use its types.
 //!

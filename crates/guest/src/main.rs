@@ -1,6 +1,7 @@
 //! `wakeplace-guest`: see the library (docs/guide/lab.md).
 //!
-//! What must stay: exit codes, and one JSON object on standard output.
+//! What must stay: exit codes, and one JSON object on standard output. Free: nothing but how the
+//! library is called.
 //!
 //! Tests by part: `what_is_wrong_is_exit_code_2_and_nothing_on_stdout` (`main`: where words go),
 //! programs.rs::`a_machine_without_little_cpus_cannot_place` (exit code 3).

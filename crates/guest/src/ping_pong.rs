@@ -1,7 +1,7 @@
 //! `ping-pong`: pairs of processes that wake each other through pipes (docs/guide/live.md,
 //! scripts/live/guest.sh).
 //!
-//! What must stay: two wake-ups a round; keys of the report.
+//! What must stay: two wake-ups a round; keys of the report. Free: how processes are waited for.
 //!
 //! Tests by part: `ping_pong_counts_two_wakeups_a_round` (`run`, `spawn_pair`, `exchange`,
 //! `spans`).

@@ -1,6 +1,7 @@
 //! What a subcommand prints. `scripts/live/guest.sh` and xtask read the keys (docs/guide/lab.md).
 //!
-//! What must stay: the keys.
+//! What must stay: the keys `command`, `held`, `failures` and those of each result, which scripts
+//! read by name; a report holds if and only if there are no failures. Free: further keys.
 //!
 //! Tests by part: programs.rs::`ping_pong_counts_two_wakeups_a_round` and each that reads a report
 //! (`new`, `held`, `failures`).

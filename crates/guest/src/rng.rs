@@ -1,7 +1,8 @@
 //! A small deterministic random stream: splitmix64 (Steele, Lea and Flood 2014)
 //! (docs/guide/lab.md).
 //!
-//! What must stay: the stream: storms are repeated by their seed.
+//! What must stay: the stream: storms are repeated by their seed; `some_of` is never empty. Free:
+//! further draws of the stream.
 //!
 //! Tests by part: `the_stream_is_splitmix64` (`new`, `bits`), `some_are_never_none` (`some_of`,
 //! `below`).
@@ -20,7 +21,7 @@ impl Rng {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Draws the next 64 bits of the stream.
     pub(crate) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

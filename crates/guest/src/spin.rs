@@ -1,6 +1,7 @@
 //! Work without meaning: a loop that the compiler keeps (docs/guide/lab.md).
 //!
-//! What must stay: time grows with the count; nothing else reads what it computes.
+//! What must stay: time grows with the count; nothing else reads what it computes. Free: the loop's
+//! body, if the compiler keeps it.
 //!
 //! Tests by part: `load_runs_a_job_file_and_reports_each_task` (`spin`: a job takes the time that
 //! it asks for).

@@ -1,7 +1,8 @@
 //! That nothing hangs: every thread and child that was started must end within a time, or its name
 //! and what the kernel says of it are reported (docs/guide/lab.md).
 //!
-//! What must stay: whatever hangs is named, and this thread never hangs with it.
+//! What must stay: whatever hangs is named, and this thread never hangs with it. Free: how often
+//! threads are looked at, and words.
 //!
 //! Tests by part: `a_thread_that_hangs_is_named_and_one_that_ends_is_not` (`spawn`, `threads`,
 //! `finish`, `wait_while`, `len`, `note`, `whereabouts`), `a_thread_that_panics_is_a_failure`
@@ -194,7 +195,7 @@ pub(crate) fn finish_child(name: &str, child: Pid, within_ns: u64) -> Result<(),
     }
 }
 
-/// Where the kernel has a task: its state, where it waits, its stack if we may see it.
+/// Tells where the kernel has a task: its state, where it waits, its stack if we may see it.
 fn whereabouts(task: &Path) -> String {
     let read = |file: &str| match fs::read_to_string(task.join(file)) {
         Ok(text) => text,

@@ -1,7 +1,8 @@
 //! `switch`: policy, mode and parameters of the live scheduler change all the time, over its
 //! control socket, as its own client would change them but without a program to start each time.
 //!
-//! What must stay: requests as docs/guide/live.md has them; a refusal is a failure.
+//! What must stay: requests as docs/guide/live.md has them; a refusal is a failure. Free: how long
+//! a pause is.
 //!
 //! Tests by part: `a_refused_change_ends_it_and_is_a_failure` (`switch`, `change`, `is_late`),
 //! `without_a_scheduler_it_fails_and_with_a_wrong_call_it_says_how` (`run`).

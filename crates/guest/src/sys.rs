@@ -1,6 +1,7 @@
 //! The system calls that std has no name for, each as a safe function (docs/guide/lab.md).
 //!
-//! What must stay: each is one call; errors are the kernel's.
+//! What must stay: each is one call; errors are the kernel's; times are ns. Free: further calls,
+//! one function each.
 //!
 //! Tests by part: load/tests.rs::`phases_bind_a_task_to_their_cpus` (`set_affinity`, `affinity`,
 //! `checked`), load/tests.rs::`a_periodic_task_has_a_job_in_every_period` (`now_ns`, `clock_ns`,
@@ -141,7 +142,7 @@ pub(crate) fn set_nice(thread: Pid, nice: i8) -> io::Result<()> {
     checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, who, nice.into()) }).map(drop)
 }
 
-/// 0: the caller.
+/// Sets policy and priority of a thread; 0: the caller.
 fn set_scheduler(thread: Pid, policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
     // SAFETY: a sched_param is plain numbers; musl has more of them than glibc.
     let mut param: libc::sched_param = unsafe { std::mem::zeroed() };

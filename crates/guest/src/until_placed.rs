@@ -1,7 +1,8 @@
 //! `until-placed`: whether tasks get to the CPUs where they belong, on a machine with big and
 //! little ones (docs/guide/live.md, scripts/live/guest.sh).
 //!
-//! What must stay: keys and verdicts, which scripts/live/guest.sh reads. Times are ns.
+//! What must stay: keys and verdicts, which scripts/live/guest.sh reads. Times are ns. Free: words
+//! of failures.
 //!
 //! Tests by part: `small_tasks_are_what_the_arguments_say` (`small_job`),
 //! `only_two_words_are_known` (`run`),
@@ -99,7 +100,7 @@ pub struct HeavyResult {
     pub cpu_run_ns: BTreeMap<u32, u64>,
 }
 
-/// Whether busy tasks that were bound to little CPUs are on big ones soon after.
+/// Tries whether busy tasks that were bound to little CPUs are on big ones soon after.
 fn heavy(args: &[String]) -> Result<Report<HeavyResult>, GuestError> {
     let [seconds, pinned_ms, within_ms] = parse(args, &HEAVY_FLAGS)?;
     let (big_cpus, little) = big_and_little()?;
@@ -186,7 +187,7 @@ pub struct SmallResult {
     pub load: load::LoadResult,
 }
 
-/// Whether small tasks leave the big CPUs alone.
+/// Tries whether small tasks leave the big CPUs alone.
 fn small(args: &[String]) -> Result<Report<SmallResult>, GuestError> {
     let [
         tasks,

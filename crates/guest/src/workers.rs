@@ -1,6 +1,7 @@
 //! Busy and sleeping threads for the storms, with their progress counted (docs/guide/lab.md).
 //!
-//! What must stay: each worker's rounds only grow; who stands still is named.
+//! What must stay: each worker's rounds only grow; who stands still is named. Free: how long a
+//! round is.
 //!
 //! Tests by part: `affinity_storm_changes_and_all_get_on` (`start`, `rounds`, `finish`, `work`),
 //! steady.rs::`a_thread_that_hangs_is_named_and_one_that_ends_is_not` (what `finish` asks; `name`
@@ -88,7 +89,7 @@ impl Workers {
     }
 }
 
-/// As reports name it.
+/// Gives the worker's name in reports.
 fn name(index: usize) -> String {
     format!("worker-{index}")
 }

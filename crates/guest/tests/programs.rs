@@ -1,4 +1,19 @@
 //! The program itself, for about a second each: output and exit codes.
+//! Page: docs/guide/lab.md.
+//!
+//! What must stay: exit codes and keys of the report are what the lab reads. Free: how long a
+//! program runs, within the bounds that are asserted.
+//! Tests by part (in crates/guest/src): ping_pong.rs: `ping_pong_counts_two_wakeups_a_round`
+//! (`run`); fork_storm.rs: `fork_storm_counts_every_process_of_every_chain` (`run`),
+//! `a_chain_whose_link_fails_fails_whole` (`link`); affinity_storm.rs:
+//! `affinity_storm_changes_and_all_get_on` (`run`); load/mod.rs:
+//! `load_runs_a_job_file_and_reports_each_task`; lib.rs:
+//! `what_is_wrong_is_exit_code_2_and_nothing_on_stdout` (`run`); until_placed.rs:
+//! `a_machine_without_little_cpus_cannot_place` (`big_and_little`).
+//! Helpers, and who fails with them: `run` (all tests, `a_chain_whose_link_fails_fails_whole` among
+//! them); `report`, `number` (`ping_pong_counts_two_wakeups_a_round`,
+//! `fork_storm_counts_every_process_of_every_chain`, `affinity_storm_changes_and_all_get_on`,
+//! `load_runs_a_job_file_and_reports_each_task`).
 
 use std::io::Write;
 use std::process::{Command, Output};

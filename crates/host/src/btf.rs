@@ -5,7 +5,7 @@
 //! distribution kernels lack tags at random: whether a scheduler can load is written here, before
 //! anything is loaded.
 //!
-//! What must stay: what is not readable is doubt, not refusal.
+//! What must stay: what is not readable is doubt, not refusal. Free: how types are walked.
 //!
 //! Tests by part: `an_untagged_function_counts_from_7_1_on_if_it_is_called` (`from_btf`, tags),
 //! `damaged_types_are_doubt_not_failure` (`from_btf`: errors),

@@ -1,7 +1,8 @@
 //! What the running kernel was configured with: from itself where it keeps that, else from the file
 //! that distributions install beside it (docs/guide/live.md, "Run").
 //!
-//! What must stay: a lack of a configuration is no lack of an option.
+//! What must stay: a lack of a configuration is no lack of an option. Free: further places where a
+//! configuration may be.
 //!
 //! Tests by part: `options_of_the_kernel` (`kernel_option`, `value`, `text`),
 //! probe.rs::`an_old_kernel_and_an_unset_option_are_named` (`in_words`).

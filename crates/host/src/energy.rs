@@ -1,7 +1,8 @@
 //! What the kernel knows of capacity, frequency and energy. None of it stops the live scheduler;
 //! without it there is less to place by (docs/guide/live.md, "Run").
 //!
-//! What must stay: names of checks, which `doctor --format json` has. Capacities are of 1024.
+//! What must stay: names of checks, which `doctor --format json` has. Capacities are of 1024. Free:
+//! words of remedies, but for those that probe.rs quotes.
 //!
 //! Tests by part: `another_governor_is_named_by_policy` (`governor`),
 //! `debugfs_without_models_differs_from_no_debugfs` (`energy_model`),
@@ -108,7 +109,7 @@ pub(crate) fn governor(tree: &Tree) -> Check {
     ))
 }
 
-/// Whether the kernel holds energy models, which only debugfs shows.
+/// Checks whether the kernel holds energy models, which only debugfs shows.
 pub(crate) fn energy_model(tree: &Tree) -> Check {
     const NAME: &str = "energy-model";
     const INSTEAD: &str =

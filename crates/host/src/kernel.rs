@@ -1,6 +1,7 @@
 //! What the kernel offers to a scheduler that is loaded into it (docs/guide/live.md, "Run").
 //!
 //! What must stay: names of checks, which `doctor --format json` has; a doubt never stops a start.
+//! Free: words of remedies, but for those that probe.rs quotes.
 //!
 //! Tests by part: `an_old_kernel_and_an_unset_option_are_named` (`release`, `sched_ext`,
 //! `a_kernel_with_sched_ext`), `a_loaded_scheduler_is_named` (`slot`, `scheduler_slot`),
@@ -113,7 +114,7 @@ pub(crate) fn release(tree: &Tree) -> Check {
     }
 }
 
-/// Whether this kernel takes loaded schedulers at all.
+/// Checks whether this kernel takes loaded schedulers at all.
 pub(crate) fn sched_ext(tree: &Tree) -> Check {
     match tree.text(&format!("{SCHED_EXT}/state")) {
         Ok(state) => check("sched-ext", State::Ok, format!("present, {state}")),
@@ -162,7 +163,7 @@ pub fn scheduler_in_force(root: &Path) -> Option<String> {
     }
 }
 
-/// Whether a scheduler is loaded already: the kernel takes one at a time.
+/// Checks whether a scheduler is loaded already: the kernel takes one at a time.
 pub(crate) fn scheduler_slot(tree: &Tree) -> Check {
     const NAME: &str = "scheduler-slot";
     let (state, ops) = match slot(tree) {
@@ -188,7 +189,7 @@ pub(crate) fn scheduler_slot(tree: &Tree) -> Check {
     }
 }
 
-/// Whether the kernel describes its types, without which no scheduler loads.
+/// Checks whether the kernel describes its types, without which no scheduler loads.
 pub(crate) fn btf(tree: &Tree) -> Check {
     match tree.bytes(BTF) {
         Ok(data) if data.is_empty() => check("btf", State::Missing, format!("/{BTF} is empty")),
@@ -203,8 +204,8 @@ pub(crate) fn btf(tree: &Tree) -> Check {
     }
 }
 
-/// Whether the functions that schedulers call can be called: read from the type information where
-/// there is any, else judged by what is known of the release.
+/// Checks whether the functions that schedulers call can be called: read from the type information
+/// where there is any, else judged by what is known of the release.
 pub(crate) fn kfuncs(tree: &Tree) -> Check {
     let release = tree.text("proc/sys/kernel/osrelease").unwrap_or_default();
     let read = match tree.bytes(BTF) {
@@ -217,7 +218,7 @@ pub(crate) fn kfuncs(tree: &Tree) -> Check {
     }
 }
 
-/// Whether the live scheduler can be loaded, by what a kernel's types offer to it.
+/// Checks whether the live scheduler can be loaded, by what a kernel's types offer to it.
 #[must_use]
 pub fn kfuncs_read(kfuncs: &Kfuncs, release: &str) -> Check {
     const NAME: &str = "kfuncs";

@@ -9,7 +9,8 @@
 //! needs its own program, a kernel with sched_ext and its type information, and the right to load
 //! programs.
 //!
-//! What must stay: names, order and states of checks, which `doctor` shows and JSON has.
+//! What must stay: names, order and states of checks, which `doctor` shows and JSON has. Free:
+//! further checks, at the end of the list.
 //!
 //! Tests by part: `a_board_with_everything_lacks_nothing` (`new`, `checks`, `can_run`),
 //! probe.rs::`an_empty_tree_stops_only_the_live_scheduler` (`can_run`),
@@ -123,7 +124,7 @@ impl Probe {
     }
 }
 
-/// Whether `home` can run, as far as `checks` know: nothing that it requires is missing.
+/// Says whether `home` can run, as far as `checks` know: nothing that it requires is missing.
 #[must_use]
 pub fn can_run(checks: &[Check], home: NeededFor) -> bool {
     !checks
@@ -150,7 +151,7 @@ pub(crate) fn fact(
 }
 
 impl Check {
-    /// The same fact with what to do about it.
+    /// Gives the same fact with what to do about it.
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
         self

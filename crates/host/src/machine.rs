@@ -1,7 +1,8 @@
 //! The machine itself: CPUs, memory, and what whoever asks may do on it (docs/guide/live.md,
 //! "Run").
 //!
-//! What must stay: names of checks; capabilities are the effective ones.
+//! What must stay: names of checks; capabilities are the effective ones. Free: words of remedies,
+//! but for those that probe.rs quotes.
 //!
 //! Tests by part: `a_board_with_everything_lacks_nothing` (`cpus`, `arch`, `memory`, `field`),
 //! `rights_are_the_effective_ones` (`rights`, `lacking_capabilities`),
@@ -44,7 +45,7 @@ fn check(name: &'static str, required: bool, state: State, found: impl Into<Stri
     fact(name, NeededFor::Simulator, required, state, found)
 }
 
-/// Where sysfs says nothing.
+/// Counts CPUs in /proc/cpuinfo, where sysfs says nothing.
 fn count_in_cpuinfo(tree: &Tree) -> Option<u32> {
     let text = tree.text("proc/cpuinfo").ok()?;
     let count = text
@@ -95,7 +96,7 @@ fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
         .map(str::trim)
 }
 
-/// Whether whoever asks may load a scheduler.
+/// Checks whether whoever asks may load a scheduler.
 pub(crate) fn rights(tree: &Tree) -> Check {
     let rights =
         |state, found: String| fact("rights", NeededFor::LiveScheduler, true, state, found);

@@ -1,7 +1,8 @@
 //! What the machine runs on, and what its user has asked it to favour: files of `/sys`, read anew
 //! at every call (docs/guide/live.md, "Steer").
 //!
-//! What must stay: files only, read anew each time; None where the machine does not say.
+//! What must stay: files only, read anew each time; None where the machine does not say. Free: how
+//! files are read.
 //!
 //! Tests by part: `mains_go_before_batteries` (`power_source`), `the_profile_is_a_word`
 //! (`platform_profile`).

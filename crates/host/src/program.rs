@@ -1,6 +1,7 @@
 //! Whether the live scheduler's program is installed (docs/guide/live.md, "Run").
 //!
-//! What must stay: on a saved tree only its own folders count.
+//! What must stay: on a saved tree only its own folders count. Free: further folders that are
+//! looked at.
 //!
 //! Tests by part: `a_program_that_is_not_installed_is_a_lack` (`installed`).
 //!

@@ -1,6 +1,7 @@
 //! Kernel releases, and what is known of builds of them (docs/guide/live.md, "Run").
 //!
-//! What must stay: builds are known by release and build text both; others are not judged.
+//! What must stay: builds are known by release and build text both; others are not judged. Free:
+//! further builds, each with its reason.
 //!
 //! Tests by part: `releases_are_read` (`parse`, `tried`), `only_debian_builds_are_known`
 //! (`known_build`), crates/host/tests/probe.rs::`documents_name_the_same_kernels` (`tried`,

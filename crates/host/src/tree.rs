@@ -2,12 +2,13 @@
 //! It reads below its root alone (docs/guide/live.md, "Run").
 //!
 //! What must stay: only files are read; absent and unreadable are told apart, since remedies
-//! differ.
+//! differ. Free: further readers, of files only.
 //!
 //! Tests by part: `cpu_lists_are_counted` (`cpu_list_len`), `numbers_sort_as_numbers`
 //! (`natural_key`, `names`), probe.rs::`debugfs_without_models_differs_from_no_debugfs` (`absent`),
 //! probe.rs::`a_program_that_is_not_installed_is_a_lack` (`is_program`, `is_live`),
-//! probe.rs::`a_board_with_everything_lacks_nothing` (`bytes`, `text`, `numbered`, `at`).
+//! probe.rs::`a_board_with_everything_lacks_nothing` (`bytes`, `text`, `numbered`, `at`). `new` has
+//! no test of its own.
 //!
 //! Callers: the checks of this crate.
 //!
@@ -40,12 +41,12 @@ impl Tree {
         }
     }
 
-    /// Whether this is the running machine itself, not a saved tree.
+    /// Says whether this is the running machine itself, not a saved tree.
     pub(crate) fn is_live(&self) -> bool {
         self.root == Path::new("/")
     }
 
-    /// Whether there is a file that may be run.
+    /// Says whether there is a file that may be run.
     pub(crate) fn is_program(&self, path: &Path) -> bool {
         let metadata = fs::metadata(self.root.join(path));
         metadata.is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
@@ -56,7 +57,7 @@ impl Tree {
         self.root.join(path)
     }
 
-    /// A whole file.
+    /// Reads a whole file.
     pub(crate) fn bytes(&self, path: &str) -> Result<Vec<u8>, Absent> {
         fs::read(self.at(path)).map_err(|error| absent(path, &error))
     }

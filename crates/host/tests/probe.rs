@@ -1,4 +1,34 @@
 //! Probes of trees made here: a board with everything, a plain server, and what goes wrong.
+//! Page: docs/guide/live.md, "Run".
+//!
+//! What must stay: what is a lack and what is doubt; the list of functions is that of the
+//! scheduler's source (`the_functions_are_those_of_the_scheduler`). Free: what else a made tree
+//! holds.
+//! Tests by part (in crates/host/src): lib.rs: `a_board_with_everything_lacks_nothing`,
+//! `an_empty_tree_stops_only_the_live_scheduler`, `this_machine_is_probed_without_failing`
+//! (`can_run`, `checks`), `a_program_that_is_not_installed_is_a_lack` (`checks`); config.rs:
+//! `options_of_the_kernel` (`kernel_option`); btf.rs: `damaged_types_are_doubt_not_failure`
+//! (`from_btf`); kernel.rs (`check`, `kfuncs`, `sched_ext`):
+//! `an_old_kernel_and_an_unset_option_are_named`,
+//! `the_kernel_that_is_needed_and_those_that_are_tried`, `a_loaded_scheduler_is_named`,
+//! `the_own_scheduler_is_no_obstacle`; machine.rs (`rights`): `rights_are_the_effective_ones`;
+//! energy.rs (`governor`, `energy_model`): `another_governor_is_named_by_policy`,
+//! `debugfs_without_models_differs_from_no_debugfs`; btf.rs (`from_btf`) and kernel.rs (`kfuncs`):
+//! `an_untagged_function_counts_from_7_1_on_if_it_is_called`; kernel.rs:
+//! `a_function_that_is_needed_is_there_in_one_form` (`kfuncs_read`),
+//! `the_functions_are_those_of_the_scheduler` (`called`),
+//! `without_types_the_release_is_all_there_is` (`kfuncs_by_release`),
+//! `a_kernel_without_types_is_a_lack` (`btf`); release.rs: `documents_name_the_same_kernels`
+//! (`tried`, `series`).
+//! Helpers, and who fails with them: `tree`, `write`, `check` (most tests,
+//! `a_board_with_everything_lacks_nothing` among them); `runnable`
+//! (`a_board_with_everything_lacks_nothing`, `a_program_that_is_not_installed_is_a_lack`); `btf`
+//! (`a_board_with_everything_lacks_nothing`,
+//! `an_untagged_function_counts_from_7_1_on_if_it_is_called`,
+//! `a_function_that_is_needed_is_there_in_one_form`, `damaged_types_are_doubt_not_failure`);
+//! `all_called` (`a_board_with_everything_lacks_nothing`,
+//! `an_untagged_function_counts_from_7_1_on_if_it_is_called`,
+//! `a_function_that_is_needed_is_there_in_one_form`).
 
 use std::fs;
 use std::path::Path;

@@ -2,7 +2,15 @@
 //! compares sizes and offsets with that file.
 //!
 //! What must stay: order, sizes and meaning of fields are the header's. A change of either side
-//! needs another number of the interface, or old objects would be taken.
+//! needs another number of the interface, or old objects would be taken. May change: comments; all
+//! else only together with the header.
+//!
+//! Tests by part: crates/kernel-tree/src/kernel/tests.rs: `structs_are_laid_out_as_in_the_header`
+//! (`layout`); crates/cli/tests/all/kernel_runs.rs:
+//! `a_decision_is_explained_by_the_trees_own_figures` (decisions, with
+//! `best`).
+//!
+//! Callers: crates/kernel-tree; the engine reads decisions and CPUs.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
 

@@ -1,7 +1,13 @@
 //! What tasks and the machine's owner ask of a kernel (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: numbers of calls and layouts are those of wakeplace.h; pointers live as long as
-//! the call.
+//! the call. May change: words of `what`; a call only together with the header and the shim's
+//! call.c.
+//!
+//! Tests by part: crates/kernel-tree/src/kernel/tests.rs: `calls_are_what_the_header_says` (`raw`,
+//! `op`, `mask`); `what` has no test of its own: errors of a run show it.
+//!
+//! Callers: the engine makes calls (kernel/tree/tasks.rs), crates/kernel-tree hands them over.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::calls_are_what_the_header_says
 

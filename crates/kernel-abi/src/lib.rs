@@ -3,6 +3,11 @@
 //! kernel boots on, what tasks ask of it ([`Call`]), and all of that as a trait ([`Tree`]). The
 //! engine knows this crate and not how an object is built, loaded or entered.
 //!
+//! What must stay: no code of loading or of running is here, so that engine and loader know nothing
+//! of each other.
+//!
+//! Callers: crates/engine (kernel/tree), crates/kernel-tree, crates/kernel-run.
+//!
 //! Tests: crates/kernel-tree/tests/all
 
 pub mod abi;

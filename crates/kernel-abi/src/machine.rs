@@ -1,6 +1,12 @@
 //! The machine that a kernel boots on (docs/guide/kernel.md, "In a run").
 //!
-//! What must stay: CPUs, domains and states in the platform's order.
+//! What must stay: CPUs, domains and states in the platform's order. May change: what else is
+//! refused by `check`.
+//!
+//! Tests by part: crates/kernel-tree/src/kernel/tests.rs: `what_cannot_be_booted_is_refused`
+//! (`check`), `a_kernel_is_booted_entered_and_left` (`with_raw`, `raw`, `count`).
+//!
+//! Callers: crates/engine/src/kernel/tree/machine.rs describes; crates/kernel-tree boots.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::what_cannot_be_booted_is_refused
 

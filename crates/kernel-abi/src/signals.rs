@@ -1,6 +1,15 @@
 //! What a kernel made of its averages and frequency requests, and what they were before, as
 //! `crates/kernel-shim/shim/wakeplace.h` has it.
 //!
+//! What must stay: fields, their order and their units are the header's. May change: comments; a
+//! field only together with the header, the shim's signals.c and the number of the interface.
+//!
+//! Tests by part: crates/kernel-tree/src/kernel/tests.rs: `structs_are_laid_out_as_in_the_header`
+//! (all structs); crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels`,
+//! `a_broken_signal_is_found` (what the fields mean).
+//!
+//! Callers: crates/kernel-tree fills them; crates/engine/src/explain/on_signals.rs reads.
+//!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
 
 use crate::turns::Turn;

@@ -1,7 +1,16 @@
 //! A kernel whose machine is up, as the engine sees it (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: no method may depend on more than what was told: runs repeat. Errors are
-//! `Refused`; times ns.
+//! `Refused`; times ns. May change: a method more, with its implementer
+//! (crates/kernel-run/src/entered.rs) and the engine.
+//!
+//! Tests by part: crates/kernel-tree/src/kernel/tests.rs: `a_kernel_is_booted_entered_and_left`
+//! (`set_now`, `call`, `spawn`, `interrupt`, `go_on`, `take_changed`, `take_told`);
+//! crates/cli/tests/all/kernel_runs.rs: `waits_for_devices_move_frequencies` (`device`),
+//! `a_decision_is_explained_by_the_trees_own_figures` (`set_detail`); kernel_diff.rs
+//! (`set_signals`). The rest, `clear` and `is_empty` by all runs.
+//!
+//! Callers: crates/engine/src/kernel/tree.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::a_kernel_is_booted_entered_and_left,
 //! crates/cli/tests/all/kernel_runs.rs

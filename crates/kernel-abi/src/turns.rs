@@ -2,7 +2,13 @@
 //! of it, as `crates/kernel-shim/shim/wakeplace.h` has it.
 //!
 //! What must stay: fields and their order are the header's; the running task, if one runs, is the
-//! first entity.
+//! first entity. May change: comments; a field only together with the header and the shim's
+//! turns.c.
+//!
+//! Tests by part: crates/kernel-tree/src/kernel/tests.rs: `structs_are_laid_out_as_in_the_header`;
+//! crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels` (`new`).
+//!
+//! Callers: crates/kernel-tree makes them; crates/engine/src/explain/turns.rs reads.
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
 

@@ -3,10 +3,21 @@
 //! virtual times keep the order of arrival: runs depend on it.
 //!
 //! What must stay: vruntimes are ns scaled by weight and compared as signed differences; `nr` and
-//! the sum of weights count the running task, the tree does not hold it. Tests by part:
-//! cfs/tests.rs (placing, slices, preemption), engine's fair.rs (shares:
-//! `nice_0_and_nice_5_share_1024_to_335`; `sleeper_credit_is_bounded`;
-//! `new_tasks_start_a_slice_behind`).
+//! the sum of weights count the running task, the tree does not hold it. Free: how the tree
+//! is kept; every figure only with the page.
+//!
+//! Tests by part: cfs/tests.rs: `three_equal_tasks_share_a_period` (`share_ns`, `enqueue`),
+//! `slices_follow_weights`, `a_slice_of_later_kernels_is_at_least_the_granularity`,
+//! `the_least_slice_of_idle_and_of_new_tasks` (`slice_ns`, `least_slice_ns`, `dequeue`),
+//! `equal_virtual_times_keep_arrival_order` (`insert`, `leftmost`), `a_floor_that_sinks_is_found`
+//! (`update_min`, `check_floor`), `sleepers_are_credited_half_a_period` (`place_woken`),
+//! `a_turn_of_later_kernels_is_at_most_the_latency` (`place_new`, `place_behind`,
+//! `period_share_ns`, `tick_preempts`), `a_lead_is_measured_by_the_limited_turn` (`overrun`,
+//! `lags_by_more`); engine's fair.rs: `nice_0_and_nice_5_share_1024_to_335` (`charge`),
+//! `sleeper_credit_is_bounded`, `new_tasks_start_a_slice_behind`; changes.rs:
+//! `a_policy_holds_from_its_phase_on` (`reweight`).
+//!
+//! Callers: cfs/class.rs; grouped/cfs.rs, one queue per level.
 //!
 //! Tests: crates/kernel-queues/src/cfs/tests.rs, crates/engine/tests/behaviour/fair.rs
 
@@ -188,7 +199,7 @@ impl CfsQueue {
         self.place_behind(params, entity.weight, parent, slice)
     }
 
-    /// The same where the slice is not this queue's alone to say.
+    /// Places a new task a slice behind, where the slice is not this queue's alone to say.
     pub(crate) fn place_behind(
         &self,
         params: &CfsParams,
@@ -215,8 +226,9 @@ impl CfsQueue {
         over
     }
 
-    /// The same with a slice that is not this queue's alone to say. Returns the roles that it
-    /// loses: who has used its slice is not to be picked again as a buddy.
+    /// Says whether a tick ends the turn, with a slice that is not this queue's alone to say.
+    /// Returns the roles that it loses: who has used its slice is not to be picked again as a
+    /// buddy.
     pub(crate) fn overrun(
         &mut self,
         params: &CfsParams,

@@ -6,7 +6,20 @@
 //! rounds them. Times are ns, virtual times scaled by weight and compared as differences. Engine's
 //! eevdf.rs by part: `hogs_share_one_cpu_equally` (shares),
 //! `a_sleeper_cannot_claim_the_time_it_slept` (lag), `a_delayed_sleeper_wakes_without_a_choice`
-//! (delayed), `a_short_slice_preempts_at_the_first_wakeup` (slices).
+//! (delayed), `a_short_slice_preempts_at_the_first_wakeup` (slices). Free: how the tree is
+//! kept; every figure only with the page.
+//!
+//! Tests by part: eevdf/tests.rs: `v_is_the_weighted_average_rounded_down` (`average`, `eligible`,
+//! `totals`, `move_origin`), `lag_is_limited_as_the_era_has_it` (`lag`, `kept_lag`),
+//! `deadlines_depend_on_how_a_task_comes` (`place`, `enqueue`, `dequeue`),
+//! `a_request_ends_at_its_deadline` (`update`, `tick`),
+//! `parity_protects_the_running_task_while_eligible` (`keeps`, `choose`),
+//! `a_sleeper_with_a_debt_stays_until_it_is_paid` (`sleep`, `drop_sleeper`, `begin_pick`),
+//! `a_new_weight_keeps_weighted_lag_and_v` (`reweight`), `the_rest_of_a_slice_is_in_run_time`,
+//! `a_yield_*` (`yields`), `no_eligible_task_with_an_earlier_deadline_is_passed_over` (`pick`,
+//! `next`, `insert`, `take`, `put_back`, `check`).
+//!
+//! Callers: eevdf/class.rs; grouped/eevdf.rs, one queue per level.
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs, crates/engine/tests/behaviour/eevdf.rs
 
@@ -67,7 +80,7 @@ impl EevdfQueue {
         self.nr_queued() - self.nr_delayed
     }
 
-    /// ... and sleepers that are still queued.
+    /// Counts the tasks that wait or run, and sleepers that are still queued.
     pub(crate) fn nr_queued(&self) -> usize {
         self.waiting.len() + usize::from(self.current.is_some())
     }
@@ -132,7 +145,7 @@ impl EevdfQueue {
         (task, entity)
     }
 
-    /// Where a task waits; panics if it does not.
+    /// Gives the position at which a task waits; panics if it does not.
     fn position(&self, task: u32) -> usize {
         let at = self.waiting.iter().rposition(|(t, _)| *t == task);
         at.expect("a waiting task is queued")
@@ -179,8 +192,8 @@ impl EevdfQueue {
         (self.average() - entity.vruntime).clamp(-limit, limit)
     }
 
-    /// The same of a sleeper that is still queued: it has gained nothing, and from 7.3 on it has
-    /// not lost either.
+    /// Gives the lag of a sleeper that is still queued: it has gained nothing, and from 7.3 on it
+    /// has not lost either.
     fn kept_lag(&self, params: &EevdfParams, entity: &Entity) -> i64 {
         let lag = self.lag(params, entity).min(0);
         match params.form >= Form::Linux73 {
@@ -253,7 +266,7 @@ impl EevdfQueue {
         entity.off_queue(lag, arrival)
     }
 
-    /// Nobody runs.
+    /// Notes that nobody runs.
     fn clear_current(&mut self) {
         if let Some((task, _)) = self.current.take() {
             self.clear_buddy(task);
@@ -305,7 +318,7 @@ impl EevdfQueue {
         None
     }
 
-    /// The same of a waiting one, which has nothing left to do.
+    /// Lets a waiting task sleep, which has nothing left to do.
     pub(crate) fn sleep_waiting(&mut self, params: &EevdfParams, task: u32) -> Option<Entity> {
         self.update(params);
         let at = self.position(task);
@@ -338,7 +351,7 @@ impl EevdfQueue {
         }
     }
 
-    /// If it is a sleeper's turn, it leaves the queue now.
+    /// Lets a kept sleeper leave the queue if it is its turn.
     pub(crate) fn drop_sleeper(&mut self, params: &EevdfParams) -> Option<(u32, Entity)> {
         match self.choose(params) {
             Choice::Waiting(at) if self.waiting[at].1.delayed => {
@@ -451,7 +464,8 @@ impl EevdfQueue {
         self.choose_if(params, true, true)
     }
 
-    /// The same; without `protect` protection does not count, without `buddy` no buddy.
+    /// Chooses the next task as `choose` does; without `protect` protection does not count, without
+    /// `buddy` no buddy.
     fn choose_if(&self, params: &EevdfParams, protect: bool, buddy: bool) -> Choice {
         if self.nr_queued() <= 1 {
             return match self.current {

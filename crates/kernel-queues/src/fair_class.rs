@@ -3,7 +3,24 @@
 //! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: the order of calls is a kernel's around its class; times are ns, weights in the
-//! kernel's units (nice 0: 1024).
+//! kernel's units (nice 0: 1024). Free: a method's default; a new method gets a line in
+//! fair_queues.rs.
+//!
+//! Tests by part: all of the engine. fair.rs: `nice_0_and_nice_5_share_1024_to_335`
+//! (`enqueue_task`, `pick_next_task`, `put_prev_task`, `update_curr`, `task_tick`),
+//! `wakeups_preempt_beyond_the_granularity_only` (`place_woken`, `wakeup_preempt`,
+//! `dequeue_sleep`), `new_tasks_start_a_slice_behind` (`task_fork`); eevdf.rs:
+//! `a_delayed_sleeper_wakes_without_a_choice` (`is_delayed`, `drop_delayed_next`),
+//! `who_yields_lets_the_other_run` (`yield_task`), `a_high_resolution_tick_ends_slices_in_time`
+//! (`slice_left_ns`); groups.rs: `shares_follow_the_load_over_cpus` (`set_group_weight`,
+//! `take_touched_group`); bandwidth.rs: `a_task_without_end_gets_its_quota` (`throttle_group`,
+//! `unthrottle_group`, `dequeue_throttled`); changes.rs: `a_policy_holds_from_its_phase_on`
+//! (`detach_task`, `attach_task`, `set_load_weight`); storm.rs: `random_steps_obey_the_rules`
+//! (`set_own_slice`, `reweight_task`); hotplug.rs: `random_schedules_lose_nothing_1`
+//! (`each_waiting`, `drop_all_delayed`); invariants.rs asks `check` as random runs end, which would
+//! show a fault of the other methods.
+//!
+//! Callers: crates/engine/src/kernel/model/home/kernel.rs.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/groups.rs
@@ -27,7 +44,8 @@ pub trait FairClass {
     /// Tasks of a CPU that can run, the running one included.
     fn nr_running(&self, cpu: CpuId) -> usize;
 
-    /// ... and delayed ones, as far as the CPU counts them: with groups it does not.
+    /// Counts the tasks that wait or run, and delayed ones, as far as the CPU counts them: with
+    /// groups it does not.
     fn nr_queued(&self, cpu: CpuId) -> usize {
         self.nr_running(cpu)
     }
@@ -49,7 +67,7 @@ pub trait FairClass {
     /// Its place becomes a distance to the time of its queue: it leaves the class or its group.
     fn detach_task(&mut self, _task: TaskId, _cpu: CpuId) {}
 
-    /// ... and a place again.
+    /// Gives a task that was detached a place again.
     fn attach_task(&mut self, _task: TaskId, _cpu: CpuId) {}
 
     /// A task that has its place waits.

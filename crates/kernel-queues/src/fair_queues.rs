@@ -3,7 +3,17 @@
 //! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: one line below per method of `FairClass`, with the same arguments; fair_class.rs
-//! says what each means.
+//! says what each means. Free: a line per method.
+//!
+//! Tests by part: each method is one line; a wrong one fails the test that fair_class.rs names for
+//! it: `nice_0_and_nice_5_share_1024_to_335` in fair.rs (`new`, `add_task`, `enqueue_task`,
+//! `pick_next_task`, `put_prev_task`, `update_curr`, `task_tick`),
+//! `wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`, `place_woken`,
+//! `dequeue_sleep`), the others by that head. fair.rs, eevdf.rs and groups.rs of the engine: each
+//! runs one kind or two; crates/cli/tests/all/kernel_diff.rs: `a_broken_signal_is_found`
+//! (`protects_vruntime`, which crates/engine/src/explain/turns.rs asks).
+//!
+//! Callers: crates/engine/src/kernel/model/home/kernel.rs.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/groups.rs

@@ -6,7 +6,13 @@
 //! A group that may not run for a while (`cpu.max`) is off the queue above with all that is in it.
 //!
 //! What must stay: numbers of tasks stay below `GROUP`. Counts of a CPU leave out what is in a
-//! group that may not run.
+//! group that may not run. Free: what else a group has.
+//!
+//! Tests by part: grouped/cfs/tests.rs: `the_group_of_a_buddy_is_one_too` (`entity_of`,
+//! `group_of`); groups.rs: `groups_share_by_shares_not_by_tasks` (`of`).
+//!
+//! Callers: the engine (`GroupShape`), grouped/cfs.rs and grouped/eevdf.rs (`entity_of`,
+//! `group_of`).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs, crates/kernel-queues/src/grouped/cfs/tests.rs
 

@@ -7,7 +7,9 @@
 //! group weighs on a CPU (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: `FairClass` is all that the engine uses of a fair queue; equals keep the order
-//! of arrival in each.
+//! of arrival in each. Free: what is re-exported.
+//!
+//! Callers: crates/engine (kernel/model, explain/on_signals.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs, beside its
 //! modules

@@ -3,7 +3,15 @@
 //! who compares.
 //!
 //! What must stay: no rule is here; the queue is filled and asked as a wake-up or a pick asks it.
-//! Times are ns, virtual times those of the other scheduler.
+//! Times are ns, virtual times those of the other scheduler. Free: what a look has beside the
+//! queue.
+//!
+//! Tests by part: on_state/tests.rs: `an_earlier_deadline_displaces_who_is_not_protected`,
+//! `cfs_asks_for_its_granularity`, `who_does_not_wait_displaces_nobody` (`wakeup_preempt`),
+//! `the_earliest_deadline_is_next`, `who_has_run_least_is_next` (`pick`); kernel_diff.rs:
+//! `the_cores_signals_are_the_kernels` (both, against kernels).
+//!
+//! Callers: crates/engine/src/explain/on_signals.rs.
 //!
 //! Tests: below, crates/cli/tests/all/kernel_diff.rs
 

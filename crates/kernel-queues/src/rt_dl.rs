@@ -3,7 +3,14 @@
 //! that was displaced.
 //!
 //! What must stay: levels order deadline tasks above RT tasks; which group a displaced task joins
-//! is said at `insert_first`. Times are ns.
+//! is said at `insert_first`. Times are ns. Free: how waiting tasks are kept.
+//!
+//! Tests by part: `the_more_important_first_then_arrival_and_the_displaced_before_its_equals`
+//! (`insert`, `insert_first`, `first`, `waiting`, `remove`), `a_grant_pays_what_was_used` (`grant`,
+//! `charge_rt`); engine's classes.rs: `rt_tasks_leave_50_ms_a_second` (`charge_rt`),
+//! `turns_among_equals`; `is_rt`, `nr` and `waits` by these.
+//!
+//! Callers: crates/engine/src/kernel/model/classes.rs and cpu.rs.
 //!
 //! Tests: below, crates/engine/tests/behaviour/classes.rs
 
@@ -38,7 +45,7 @@ impl ClassQueue {
         self.waiting.len() + usize::from(self.running.is_some())
     }
 
-    /// Some task waits.
+    /// Says whether some task waits.
     #[must_use]
     pub fn waits(&self) -> bool {
         !self.waiting.is_empty()
@@ -91,6 +98,7 @@ mod tests {
     use super::ClassQueue;
     use crate::TaskId;
 
+    /// Goal: the order of waiting, by hand; where RT may not run nobody of that level is first.
     #[test]
     fn the_more_important_first_then_arrival_and_the_displaced_before_its_equals() {
         let mut queue = ClassQueue::default();

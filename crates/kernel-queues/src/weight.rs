@@ -2,7 +2,16 @@
 //! arithmetic in C (`load_tracking/weights.c`): both must agree
 //! (docs/rules/queues.md#nice-weights).
 //!
-//! What must stay: the products' shifts are the kernel's, to the last bit.
+//! What must stay: the products' shifts are the kernel's, to the last bit. Free: nothing of
+//! the arithmetic without weights.c.
+//!
+//! Tests by part: `virtual_time_matches_the_kernels_fixed_point` (`virtual_time`, `calc_delta`,
+//! `of_nice`), cfs/tests.rs: `slices_follow_weights` (`of_sum`), `three_equal_tasks_share_a_period`
+//! (`scaling_factor`), cfs/buddies/tests.rs: `policies_decide_before_times_do` and eevdf/tests.rs:
+//! `policies_decide_before_deadlines_do` (`preempts_by_policy`), engine's eevdf.rs:
+//! `an_idle_policy_hog_gets_3_of_1027` (`of_task`, `task_weight`).
+//!
+//! Callers: all queues of this crate; the engine asks `task_weight` for the core.
 //!
 //! Tests: crates/kernel-queues/src/cfs/tests.rs::virtual_time_matches_the_kernels_fixed_point,
 //! crates/engine/tests/behaviour/fair.rs::nice_0_and_nice_5_share_1024_to_335

@@ -4,7 +4,8 @@
 //! A method without a comment passes a call to the loaded kernel or takes up what it tells;
 //! kernel-abi's tree.rs says what it means.
 //!
-//! What must stay: every entry is counted, every word taken up in its order.
+//! What must stay: every entry is counted, every word taken up in its order. Free: how entries are
+//! counted and words are gathered.
 //!
 //! Tests by part: `a_comparison_does_not_depend_on_threads` (all entries: `interrupt`, `device`,
 //! `go_on`, `call`, `spawn`, `control`, `set_now`, `cpus`, `take_changed`, `has_told`, `take_told`,

@@ -4,7 +4,7 @@
 //! Only the process of a run has these, and it has one thread (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: handlers take no lock and no memory; they end the process with words. Times of
-//! patience are processor time.
+//! patience are processor time. Free: words, and how a stack is shown.
 //!
 //! Tests by part: `no_kind_of_work_makes_it_warn` (`heard`, `end_of_kernel`: a WARN would end the
 //! run). `on_fault`, `on_second`, `fatal`, `stack_of`, `read_own`, `names`, `end`, `place` and

@@ -3,7 +3,7 @@
 //! ends one run (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: what is told arrives in order, and an end without a last word is an error of
-//! that run alone.
+//! that run alone. Free: how processes are started and waited for.
 //!
 //! Tests by part: `a_comparison_does_not_depend_on_threads` (`apart`, `tell`, `end`, `hear`,
 //! `take`, `pipe`, `waited`), `the_boot_is_forgotten` (each run has its own process). `ends_with`

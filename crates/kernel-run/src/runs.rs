@@ -1,7 +1,7 @@
 //! One run (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: parameters are set in the order of the name, after the boot; equal inputs, equal
-//! runs.
+//! runs. Free: how a machine is handed over.
 //!
 //! Tests by part: `the_boot_is_forgotten` (`run`, `within`, `booted`),
 //! `what_it_does_not_take_is_refused` (`machine`, `text`: parameters),

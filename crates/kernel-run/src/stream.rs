@@ -3,7 +3,7 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: both ends are one program, so the form is free. Lengths are bounded before
-//! memory is taken (`nonsense_is_refused`).
+//! memory is taken (`nonsense_is_refused`). Free: the form of batches, and how large one is.
 //!
 //! Tests by part: `messages_arrive_in_order` (`new`, `send`, `tell`, `flush`, `put`, `receive`,
 //! `try_push`, `finalize`), `nonsense_is_refused` (`receive`).
@@ -117,7 +117,7 @@ impl<W: Write> Sender<W> {
         sent
     }
 
-    /// Writes a batch.
+    /// Writes one batch after its length.
     fn put(&mut self, batch: &[u8]) -> io::Result<()> {
         let length = u32::try_from(batch.len()).map_err(io::Error::other)?;
         self.to.write_all(&length.to_le_bytes())?;

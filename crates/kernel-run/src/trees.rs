@@ -2,7 +2,7 @@
 //! and `explain` show them (docs/guide/kernel.md).
 //!
 //! What must stay: labels and keys of facts, which results keep. A tree is built once per process
-//! and kind of machine.
+//! and kind of machine. Free: how trees are kept within the process.
 //!
 //! Tests by part: `a_version_has_an_era` (`release`), kernel.rs::`what_is_no_kernel_is_refused`
 //! (`of_user`, `find`), kernel_runs.rs::`a_comparison_does_not_depend_on_threads` (`built`, `run`,

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * From nothing to a machine whose CPUs are up and idle: what start_kernel() and its first thread do
- * of it.
+ * of it. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: the order of start_kernel() and kernel_init(), on which the tree's own code
- * relies; another WPK_ABI is refused; the host's time begins after BOOT_NS of idling. Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`): all of it, as each run there boots
- * (`host_start`); and by crates/cli/tests/all/kernel_runs.rs: `the_boot_is_forgotten`
- * (`idle_before`), `energy_aware_placement_is_the_kernels_own` (`keep_machine`, `cpufreq_up`).
+ * relies; another WPK_ABI is refused; the host's time begins after BOOT_NS of idling. May change: a
+ * step of the boot that a new tree needs.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) all of
+ * it by each scenario, as each boots (`host_start` of host.c); `a_kernel_of_the_archive_boots`
+ * (`wpk_boot`, `wpk_release`, `view_init`: all CPUs idle, no WARN), `the_boot_is_forgotten`
+ * (`idle_before`, `wake_one_each`, `next_of_all`), `energy_aware_placement_is_the_kernels_own`
+ * (`keep_machine`, `copy_of`). What `wpk_boot` refuses is tried on a made-up object only
+ * (crates/kernel-tree/src/kernel/tests.rs).
+ *
+ * Callers: crates/kernel-tree/src/kernel/entries.rs the wpk_ functions; the rest is here.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`),
+ *        crates/kernel-tree/tests/all/real_tree.rs, crates/cli/tests/all/kernel_runs.rs
  */
 
 extern initcall_entry_t __initcall_start[], __initcall0_start[], __initcall_end[];
@@ -23,31 +33,37 @@ WP_WEAK(void, timers_init, (void));
 WP_WEAK(void, init_timers, (void));
 WP_WEAK(void, sched_clock_init, (void));
 
+/* The host asks these five before it boots: of which interface is the object? */
 wpk_u32 wpk_abi(void)
 {
 	return WPK_ABI;
 }
 
+/* Ticks a second. */
 wpk_u32 wpk_hz(void)
 {
 	return HZ;
 }
 
+/* As many CPUs as the configuration has room for. */
 wpk_u32 wpk_max_cpus(void)
 {
 	return NR_CPUS;
 }
 
+/* As uname says it. */
 const char *wpk_release(void)
 {
 	return UTS_RELEASE;
 }
 
+/* What both see; filled in by view_init(). */
 struct wpk_view *wpk_view(void)
 {
 	return &view;
 }
 
+/* The host's words are gone when wpk_boot() comes back. */
 static void *copy_of(const void *from, size_t size)
 {
 	void *to = wp_alloc(size ? size : 1, 64);
@@ -57,6 +73,7 @@ static void *copy_of(const void *from, size_t size)
 	return to;
 }
 
+/* The whole machine, with all that it points to. */
 static void keep_machine(const struct wpk_machine *m)
 {
 	unsigned int i;
@@ -79,6 +96,7 @@ static void keep_machine(const struct wpk_machine *m)
 		distances = copy_of(m->distances, nr_nodes * nr_nodes * sizeof(*distances));
 }
 
+/* All CPUs as they are before they come up. */
 static void view_init(u64 now)
 {
 	unsigned int cpu;
@@ -130,6 +148,7 @@ static void boot_early(void)
 	init_idle_preempt_count(current, 0);
 }
 
+/* As do_initcalls(), from one level of them to another. */
 static void run_initcalls(initcall_entry_t *from, initcall_entry_t *to)
 {
 	for (; from < to; from++)
@@ -157,6 +176,7 @@ static void kernel_init(void *arg)
 	control_loop();
 }
 
+/* The first thing that runs on the first stack: CPU 0, which then idles. */
 static void boot_cpu(void *arg)
 {
 	wpsim_irq_flags = ARCH_IRQ_DISABLED;
@@ -178,6 +198,7 @@ static u64 next_of_all(u64 until)
 	return until;
 }
 
+/* A handler of CPU 0's device: idle_before() has its wake-ups done by it. */
 static void wake_one_each(void)
 {
 	unsigned int cpu;
@@ -218,6 +239,7 @@ static int idle_before(void)
 	return 0;
 }
 
+/* The host: all CPUs are up and idle then. -EINVAL: another interface, or too many CPUs. */
 wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
 {
 	int error;

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System calls, and the same by the machine's owner.
+ * System calls, and the same by the machine's owner. The rules are the tree's own code
+ * (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: numbers of calls are wakeplace.h's; answers are the kernel's own, negative ones
- * errno (docs/guide/kernel.md, "In a run"). Tried by crates/kernel-shim/tests (`cargo xtask
- * kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * errno. May change: a call more, with its number in wakeplace.h and crates/kernel-abi/src/call.rs.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `periodic` (`do_call`, `go_to_sleep`: `next_step` of host.c), `storm` (`set_affinity`, `mask_of`,
+ * `common_call`); `no_kind_of_work_makes_it_warn` (`wake_task`, with `sync`),
+ * `waits_for_devices_move_frequencies` (`go_to_sleep` with a device).
+ *
+ * Callers: irq.c (`do_call`), control.c (`common_call`), partition.c (`mask_of`).
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 /* `sync`: the waker will sleep soon, as the kernel's WF_SYNC. */

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The CPUs, and the two tasks of a wake-up, as a decision finds them.
+ * The CPUs, and the two tasks of a wake-up, as a decision finds them. The rules are the tree's own
+ * code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: it only reads, and fields are those of wakeplace.h; what a tree does not have is
- * 0 or WPK_NONE. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * 0 or WPK_NONE. May change: the spelling of a field that a version names otherwise (`#ifdef
+ * WPK_HAS_`).
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * kernel_diff.rs: `the_core_decides_as_the_kernel` (the core answers from these fields:
+ * `choice_of`, `groups_of`, `cache_of`, `party_of`, `h_load_of`, `number_of_wakee`,
+ * `task_estimate`); `a_decision_is_explained_by_the_trees_own_figures` (`tell_choices`,
+ * `idle_state_of`, capacities). `pressure_of` is 0 there, so no test compares it. The rest is read
+ * by `choice_of`.
+ *
+ * Callers: decision.c; state.c, signals.c and governor.c some estimates and counts.
+ *
+ * Tests: crates/cli/tests/all/kernel_runs.rs, crates/cli/tests/all/kernel_diff.rs,
+ *        crates/kernel-shim/tests
  */
 static struct wpk_choice *choices;
 

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the machine's owner asks for is done by a thread of the kernel, the one that booted it:
- * hotplug, groups and parameters may sleep and wait for other CPUs.
+ * hotplug, groups and parameters may sleep and wait for other CPUs. The rules are the tree's own
+ * code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: one order at a time (-EBUSY); an order that has to wait answers later by
- * `host->done`, with its ticket. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * `host->done`, with its ticket. May change: who carries an order out, as long as it may sleep.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `storm` (`control_call`: every kind of order but wake-ups; `wpk_control`, `control_loop`,
+ * `deliver`, `settle`, `quiet_cpu`); `what_it_does_not_take_is_refused` (an order that fails after
+ * one that made a thread run), `no_kind_of_work_makes_it_warn` (CPUs off and on). That a second
+ * order gets -EBUSY has no test of its own. The rest by all of these.
+ *
+ * Callers: `wpk_control`: crates/kernel-tree/src/kernel/entries.rs; the rest boot.c.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 static struct {
 	struct task_struct *thread;

@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A driver for the platform's frequency domains below the tree's own cpufreq core.
+ * A driver for the platform's frequency domains below the tree's own cpufreq core. The rules are
+ * the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: frequencies are kHz; a domain that the host told of is one cpufreq policy. What a
- * governor wants the host hears (`host->frequency`). Tried by crates/kernel-shim/tests (`cargo
- * xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * governor wants the host hears (`host->frequency`). May change: how a limit is asked for, if the
+ * governor sees the same.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * scenarios without `SLOW` (`driver_fast_switch`), with it (`driver_target_index`), `storm`
+ * (`frequency_limit`, `heat`); `waits_for_devices_move_frequencies` (`report`, `driver_policy`),
+ * `a_governor_that_comes_first_repeats_no_call` (`driver_target_index`),
+ * `no_kind_of_work_makes_it_warn` (`frequency_limit` by model.freq_cap). What the kernel makes of a
+ * limit or of heat is not compared. The x86 half of `report` only runs with `cargo xtask
+ * kernel-coverage`. The rest by every boot of a machine with domains.
+ *
+ * Callers: boot.c (`cpufreq_up`), control.c (limits); the driver's functions the tree's cpufreq
+ * core.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 static struct cpufreq_frequency_table **freq_tables;

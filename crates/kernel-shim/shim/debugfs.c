@@ -2,11 +2,20 @@
 /*
  * The debug file system as far as parameters need it: what the kernel registers is kept by name,
  * and written through its own handlers. The functions take their symbols by label, as their types
- * differ by version.
+ * differ by version. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: names are the kernel's. A file of another kind than those below cannot be
- * written. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * written. May change: a kind of file more.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `storm` (`debugfs_store` of features and numbers; domains that are rebuilt: `forget`, `below`);
+ * `a_comparison_does_not_depend_on_threads` (features are taken: `write_fops`, `at_path`),
+ * `what_it_does_not_take_is_refused` (no such file). `debugfs_show` has no test of its own: nobody
+ * but PARAMETERS of tests/drive.c reads a number. The rest by all of these.
+ *
+ * Callers: the tree registers files; parameters.c writes them.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 enum { FILE_FOPS, FILE_U32, FILE_U64, FILE_LONG, FILE_BOOL, FILE_DIR };
 
@@ -33,17 +42,20 @@ static void *keep_file(const char *name, void *parent, void *data, const void *f
 }
 
 #define WP_DEBUGFS(type, name, args) type wp_##name args __asm__(#name); type wp_##name args
+/* The tree calls these where it would make a file: it is kept by name. */
 WP_DEBUGFS(void *, debugfs_create_dir, (const char *name, void *parent))
 {
 	return keep_file(name, parent, NULL, NULL, FILE_DIR);
 }
 
+/* A file with handlers of its own. */
 WP_DEBUGFS(void *, debugfs_create_file, (const char *name, umode_t mode, void *parent, void *data,
 					 const void *fops))
 {
 	return keep_file(name, parent, data, fops, FILE_FOPS);
 }
 
+/* The same for us: what it leaves out is no matter here. */
 WP_DEBUGFS(void *, debugfs_create_file_unsafe, (const char *name, umode_t mode, void *parent,
 		void *data,
 						const void *fops))
@@ -51,6 +63,7 @@ WP_DEBUGFS(void *, debugfs_create_file_unsafe, (const char *name, umode_t mode, 
 	return keep_file(name, parent, data, fops, FILE_FOPS);
 }
 
+/* What debugfs_create_file() is in later trees. */
 WP_DEBUGFS(void *, debugfs_create_file_full, (const char *name, umode_t mode, void *parent,
 		void *data,
 					      const void *aux, const void *fops))
@@ -58,27 +71,32 @@ WP_DEBUGFS(void *, debugfs_create_file_full, (const char *name, umode_t mode, vo
 	return keep_file(name, parent, data, fops, FILE_FOPS);
 }
 
+/* A number, which is written where it stands. */
 WP_DEBUGFS(void, debugfs_create_u32, (const char *name, umode_t mode, void *parent, u32 *value))
 {
 	keep_file(name, parent, value, NULL, FILE_U32);
 }
 
+/* The same, of 64 bits. */
 WP_DEBUGFS(void, debugfs_create_u64, (const char *name, umode_t mode, void *parent, u64 *value))
 {
 	keep_file(name, parent, value, NULL, FILE_U64);
 }
 
+/* The same, a long. */
 WP_DEBUGFS(void *, debugfs_create_ulong, (const char *name, umode_t mode, void *parent,
 		unsigned long *value))
 {
 	return keep_file(name, parent, value, NULL, FILE_LONG);
 }
 
+/* The same, on or off. */
 WP_DEBUGFS(void *, debugfs_create_bool, (const char *name, umode_t mode, void *parent, bool *value))
 {
 	return keep_file(name, parent, value, NULL, FILE_BOOL);
 }
 
+/* Texts are not kept: no parameter is one. */
 WP_DEBUGFS(void *, debugfs_create_str, (const char *name, umode_t mode, void *parent, char **value))
 {
 	return NULL;
@@ -120,6 +138,7 @@ static void forget(const void *dir)
 	}
 }
 
+/* The tree, as domains are rebuilt. */
 WP_DEBUGFS(void, debugfs_remove, (void *dir))
 {
 	forget(dir);
@@ -139,6 +158,7 @@ static bool at_path(const struct wp_file *f, const char *path)
 	return f->parent && at_path(f->parent, up);
 }
 
+/* The same by the name of a file in a folder. */
 WP_DEBUGFS(void, debugfs_lookup_and_remove, (const char *name, void *parent))
 {
 	struct wp_file *f;

@@ -2,11 +2,21 @@
 /*
  * Decisions: a class of the scheduler is a table of functions, and the one that chooses a CPU for a
  * fair task is wrapped at run time. The state told is what the tree's function found; the state of
- * CPUs does not change in it.
+ * CPUs does not change in it. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: the tree's own function chooses; what is told beside is read around that and
- * changes nothing. Fields are wakeplace.h's (docs/guide/kernel.md, "In a run"). Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * changes nothing. Fields are wakeplace.h's. May change: what is told with `view.detail` only.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * kernel_diff.rs: `the_core_decides_as_the_kernel` (`describe`, `describe_more`, `describe_task`);
+ * `a_decision_is_explained_by_the_trees_own_figures` (`tell_energies`, `energy_of`, `roomiest`,
+ * `util_of`), `the_boot_is_forgotten` (a fork is told as one); every scenario (`select_and_tell`:
+ * answers are in its hash).
+ *
+ * Callers: boot.c (`watch_decisions`); `select_and_tell` the tree, by its class's table.
+ *
+ * Tests: crates/cli/tests/all/kernel_runs.rs, crates/cli/tests/all/kernel_diff.rs,
+ *        crates/kernel-shim/tests
  */
 #ifdef WPK_HAS_SELECT_SD_FLAG
 #define SELECT_ARGS struct task_struct *p, int prev, int sd_flag, int flags

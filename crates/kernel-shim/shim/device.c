@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * As much of devices and kobjects as the frequency and energy code asks for: CPUs, and named sets
- * of attributes.
+ * of attributes. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: what is registered here is what parameters can name. Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: what is registered here is what parameters can name. May change: what of the
+ * driver core a new tree asks for.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario boots with it (`devices_init`, `wp_kobject_init_and_add`), `storm` (governors change:
+ * `kobject_put`, `kobjects_store`); `waits_for_devices_move_frequencies` (`kobjects_store`,
+ * `attribute_of`: rate_limit_us), `what_it_does_not_take_is_refused` (no such attribute).
+ * `kobjects_show` has no test of its own. The rest by every boot.
+ *
+ * Callers: boot.c (`devices_init`), parameters.c and cpufreq.c (`kobjects_store`); the rest the
+ * tree's drivers.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 static struct device *cpu_devices;
@@ -13,6 +24,7 @@ static struct device bus_root;
 struct bus_type cpu_subsys = { .name = "cpu", .dev_name = "cpu", .dev_root = &bus_root };
 #else
 __typeof__(cpu_subsys) cpu_subsys = { .name = "cpu", .dev_name = "cpu" };
+/* The tree's later name for `dev_root`. */
 struct device *bus_get_dev_root(const struct bus_type *bus)
 {
 	return &bus_root;
@@ -38,6 +50,7 @@ static void devices_init(void)
 	}
 }
 
+/* NULL: there is no such CPU. */
 struct device *get_cpu_device(unsigned int cpu)
 {
 	return cpu < nr_cpus ? &cpu_devices[cpu] : NULL;
@@ -53,6 +66,7 @@ int subsys_interface_register(struct subsys_interface *sif)
 	return 0;
 }
 
+/* Nothing is taken off: drivers stay until the run is over. */
 void subsys_interface_unregister(struct subsys_interface *sif)
 {
 }
@@ -91,6 +105,7 @@ int wp_kobject_init_and_add(struct kobject *kobj, const struct kobj_type *type,
 	return 0;
 }
 
+/* The object has one holder more. */
 struct kobject *kobject_get(struct kobject *kobj)
 {
 	if (kobj)
@@ -117,6 +132,7 @@ void kobject_put(struct kobject *kobj)
 		kobj->ktype->release(kobj);
 }
 
+/* A folder: nothing but its name. */
 struct kobject *kobject_create_and_add(const char *name, struct kobject *parent)
 {
 	struct kobject *kobj = wp_alloc(sizeof(*kobj), 8);

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The platform's powers for the tree's energy model.
+ * The platform's powers for the tree's energy model. The rules are the tree's own code
+ * (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: powers are uW of the platform's table; what the kernel makes of them is its own.
- * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * May change: how a version is given its arguments.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `energy_aware_placement_is_the_kernels_own` (`register_energy`, `power_at`: tasks go to little
+ * CPUs), `a_decision_is_explained_by_the_trees_own_figures` (both domains have energies). With
+ * trees of 5.10 to 6.18 (nightly): `power_at_before` (the first of these) and `rebuild_energy`
+ * (`what_it_does_not_take_is_refused`, by `plain_set`).
+ *
+ * Callers: cpufreq.c or the tree's cpufreq core (`register_energy`); sysctl.c (`rebuild_energy`).
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 /* The first operating point of at least `khz`, which becomes its frequency; -EINVAL: none. */

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of a run: the kernel's words go to the host, and the entry in progress comes back.
+ * The end of a run: the kernel's words go to the host, and the entry in progress comes back. The
+ * rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: a fault ends the run with words for the user, never the program; kinds are
- * wakeplace.h's. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * wakeplace.h's. May change: the words.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) `cargo
+ * xtask kernel-shim` (xtask/src/trees/shim.rs) breaks a tree: `wp_missing` and `wp_fault` by their
+ * words, `wpk_die` by the exit code. `panic`, the end by `wpsim_lock_wait`, `wpk_backtrace` and
+ * `wpk_in_guard` have no test of their own: tests/drive.c only prints stacks.
+ *
+ * Callers: all files here (`wp_fault`); crates/kernel-run/src/faults.rs from signal handlers
+ * (`wpk_die`, `wpk_backtrace`, `wpk_in_guard`); stubs of build.sh (`wp_missing`).
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
  */
 
 void wp_leave_for_good(void) __noreturn;

@@ -5,10 +5,18 @@
  *
  * What must stay: the tree's own hook runs once for each call and chooses; what is told beside it
  * only reads, and only while the host asks (`view.signals`). Fields are wakeplace.h's
- * (docs/rules/README.md#signal-by-signal). Tried by crates/cli/tests/all/kernel_diff.rs:
- * `the_cores_signals_are_the_kernels` (kind `schedutil-request`); by
- * crates/cli/tests/all/kernel_runs.rs: `waits_for_devices_move_frequencies` (the hook passes calls
- * on). Boosts after a call (`request_after`) have no test of their own.
+ * (docs/rules/README.md#signal-by-signal). May change: nothing but the spelling of fields.
+ *
+ * Tests by part: crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels` (kind
+ * `schedutil-request`: `demand_of`, `demand_hints`, `governor_of`, `request_before`,
+ * `request_after`), `a_broken_signal_is_found` (a wrong headroom is seen); kernel_runs.rs:
+ * `waits_for_devices_move_frequencies` (`update_and_tell` passes calls on). Boosts after a call (in
+ * `request_after`) have no test of their own. The rest by all of these.
+ *
+ * Callers: boot.c (`watch_governor`); `update_and_tell` the scheduler, by the CPU's hook;
+ * `start_and_hook` the cpufreq core.
+ *
+ * Tests: crates/cli/tests/all/kernel_diff.rs, crates/cli/tests/all/kernel_runs.rs
  */
 #include "sugov.h"
 
@@ -18,6 +26,7 @@ static hook_fn **hook_of_tree;
 static struct wpk_demand *demands;
 static int (*start_of_tree)(struct cpufreq_policy *policy);
 
+/* What schedutil keeps of a CPU; NULL: it does not run there. */
 static struct sugov_cpu *sugov_of(unsigned int cpu)
 {
 	struct update_util_data *data = rcu_dereference_raw(per_cpu(cpufreq_update_util_data, cpu));
@@ -25,6 +34,7 @@ static struct sugov_cpu *sugov_of(unsigned int cpu)
 	return data ? container_of(data, struct sugov_cpu, update_util) : NULL;
 }
 
+/* What it keeps of a domain. */
 static struct wpk_governor governor_of(const struct sugov_policy *sg)
 {
 	return (struct wpk_governor){
@@ -40,6 +50,7 @@ static struct wpk_governor governor_of(const struct sugov_policy *sg)
 	};
 }
 
+/* Hints of the queue; where none are used those that hold back nothing. */
 static void demand_hints(struct wpk_demand *d, struct rq *rq)
 {
 	d->uclamp_max = SCHED_CAPACITY_SCALE;
@@ -53,6 +64,7 @@ static void demand_hints(struct wpk_demand *d, struct rq *rq)
 #endif
 }
 
+/* A CPU's load as schedutil will read it, and its own notes of the CPU. */
 static void demand_of(struct wpk_demand *d, unsigned int cpu)
 {
 	const struct sugov_cpu *sg = sugov_of(cpu);
@@ -81,6 +93,7 @@ static void demand_of(struct wpk_demand *d, unsigned int cpu)
 	d->saved_idle_calls = sg->saved_idle_calls;
 }
 
+/* Of the domain and all its CPUs, before the tree decides. */
 static void request_before(struct wpk_request *r, const struct sugov_policy *sg)
 {
 	const struct cpufreq_policy *policy = sg->policy;
@@ -96,6 +109,7 @@ static void request_before(struct wpk_request *r, const struct sugov_policy *sg)
 		demand_of(&demands[r->nr_cpus++], cpu);
 }
 
+/* What the call has changed of that. */
 static void request_after(struct wpk_request *r, const struct sugov_policy *sg)
 {
 	unsigned int i;
@@ -109,6 +123,7 @@ static void request_after(struct wpk_request *r, const struct sugov_policy *sg)
 	}
 }
 
+/* In place of the tree's hook, which it calls once. */
 static void update_and_tell(struct update_util_data *data, u64 time, unsigned int flags)
 {
 	struct sugov_cpu *sg = container_of(data, struct sugov_cpu, update_util);
@@ -128,6 +143,7 @@ static void update_and_tell(struct update_util_data *data, u64 time, unsigned in
 	host->requested(host->data, &r);
 }
 
+/* Takes the place of the hooks of a domain's CPUs. */
 static void hook_policy(const struct cpufreq_policy *policy)
 {
 	unsigned int cpu;
@@ -143,6 +159,7 @@ static void hook_policy(const struct cpufreq_policy *policy)
 	}
 }
 
+/* In place of the governor's start: hooks are new after each. */
 static int start_and_hook(struct cpufreq_policy *policy)
 {
 	int error = start_of_tree(policy);

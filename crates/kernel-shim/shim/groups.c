@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Groups of tasks without a file system: the tree's own controller (cpu_cgrp_subsys) is asked for
- * its groups and its files' handlers; here is only what kernel/cgroup/ would remember of them.
+ * its groups and its files' handlers; here is only what kernel/cgroup/ would remember of them. The
+ * rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: numbers of groups are given in order from 0, the root; files are the controller's
- * own. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * own. May change: what of kernel/cgroup a new controller asks for.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `groups` (`group_create`, `group_set`, `join_group` of task.c; shares are printed, nobody
+ * compares them), `storm` (`move_call`, `group_remove`, `file_in`, `cgroup_parse_float`,
+ * iterators). What `group_remove` refuses is not compared. The rest by every boot and by `storm`.
+ *
+ * Callers: control.c (`group_call`), call.c (`move_call`), task.c (`css_set_of`), boot.c
+ * (`groups_init`); the rest the tree's controller. The engine's orders:
+ * crates/engine/src/kernel/tree/tasks.rs.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
  */
 #define MAX_GROUPS 65536
 
@@ -87,6 +98,7 @@ struct cgroup_subsys_state *css_next_descendant_pre(struct cgroup_subsys_state *
 	return NULL;
 }
 
+/* The last group of a walk. */
 struct cgroup_subsys_state *css_rightmost_descendant(struct cgroup_subsys_state *pos)
 {
 	while (!list_empty(&pos->children))
@@ -98,6 +110,7 @@ struct cgroup_subsys_state *css_rightmost_descendant(struct cgroup_subsys_state 
 static struct task_struct **task_table;
 static unsigned int task_table_size;
 
+/* The walk begins at task number 0. */
 void css_task_iter_start(struct cgroup_subsys_state *css, unsigned int flags,
 		struct css_task_iter *it)
 {
@@ -117,6 +130,7 @@ struct task_struct *css_task_iter_next(struct css_task_iter *it)
 	return NULL;
 }
 
+/* The walk holds nothing that would have to be given back. */
 void css_task_iter_end(struct css_task_iter *it)
 {
 }
@@ -127,6 +141,7 @@ struct cgroup_taskset {
 	struct cgroup_subsys_state *css;
 };
 
+/* The task that moves. */
 struct task_struct *cgroup_taskset_first(struct cgroup_taskset *set,
 		struct cgroup_subsys_state **css)
 {
@@ -134,6 +149,7 @@ struct task_struct *cgroup_taskset_first(struct cgroup_taskset *set,
 	return set->task;
 }
 
+/* There is no second one. */
 struct task_struct *cgroup_taskset_next(struct cgroup_taskset *set,
 		struct cgroup_subsys_state **css)
 {

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What kernel/cpu.c asks of an architecture to bring CPUs up and down.
+ * What kernel/cpu.c asks of an architecture to bring CPUs up and down. The rules are the tree's own
+ * code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: kernel/cpu.c decides the steps; a CPU that left says WPK_OFFLINE to the host.
- * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: kernel/cpu.c decides the steps; a CPU that left says WPK_OFFLINE to the host. May
+ * change: what a new tree asks of an architecture.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario boots with it (`fork_idle`, `__cpu_up`, `secondary`), `storm` (`hotplug`,
+ * `__cpu_disable`, `__cpu_die`, `arch_cpu_idle_dead`), `probes` (a device of a CPU that is gone);
+ * `no_kind_of_work_makes_it_warn` (CPUs off and on, CPU 0 too).
+ *
+ * Callers: control.c (`hotplug`); the rest the tree's kernel/cpu.c.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 /* The idle task of a CPU that comes up. */
@@ -44,6 +53,7 @@ int __cpu_up(unsigned int cpu, struct task_struct *idle)
 	return 0;
 }
 
+/* On the CPU that goes, with all others stopped. */
 int __cpu_disable(void)
 {
 	set_cpu_online(wpsim_cpu, false);

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The idle loop is the kernel's own. Here is where its CPU waits, and a driver for the platform's
- * states.
+ * states. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: which state is the governor's choice; times of states are the platform's, ns.
- * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: which state is the governor's choice; times of states are the platform's, ns. May
+ * change: how many tables of states there may be.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`enter_state`, `wait_in`, `cpuidle_up`), `IDLE_GOVERNOR=teo periodic`
+ * (`cpuidle_before`), `storm` (`idle_governor`); `a_decision_is_explained_by_the_trees_own_figures`
+ * (states of idle CPUs), `no_kind_of_work_makes_it_warn` (`arch_cpu_idle`: model.cpuidle=none). The
+ * rest by every boot.
+ *
+ * Callers: boot.c (`cpuidle_before`, `cpuidle_up`), parameters.c (`idle_governor`); the rest the
+ * tree's idle loop.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 /* The CPU waits at the host, in this state, until something comes. */

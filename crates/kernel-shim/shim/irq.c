@@ -2,11 +2,25 @@
 /*
  * Interrupts and the way back from them. What arrives while a CPU has interrupts off waits in
  * `arrived` and is taken where they are switched on. An interrupt for oneself (irq_work) is taken
- * at once, within a softirq, too.
+ * at once, within a softirq, too. The rules are the tree's own code
+ * (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: an interrupt is taken once, in the order device, timer, call, reschedule; what
- * arrives on another CPU is the host's to deliver. Tried by crates/kernel-shim/tests (`cargo xtask
- * kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * arrives on another CPU is the host's to deliver. May change: how what has arrived is kept.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `probes` (`wpk_spawn` where interrupts are off: `add_spawns`, `make`; `wpk_device` of a CPU that
+ * is gone: `pass_on`, `keep_tasks`; late errors of `user_loop`, with SLOW=1), `storm`
+ * (`wpk_device`, `device_handler`), `SLOW=1` ones (`kernel_work`), every one (`wpk_interrupt`,
+ * `wpk_call`, `wpk_continue`, `take_arrived`, `one_interrupt`, `wpsim_take_irq`, `exit_to_user`,
+ * `send`); `a_governor_that_comes_first_repeats_no_call` (the visit that `user_loop` compares). The
+ * rest by all of these.
+ *
+ * Callers: crates/kernel-tree/src/kernel/entries.rs the wpk_ functions; the arch_ functions the
+ * tree; switch.c `handle_request`, hotplug.c `pass_on`, control.c `wpk_interrupt` and
+ * `wpk_continue`; task.c `user_loop`, as where a task begins.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 DEFINE_PER_CPU(struct pt_regs *, __irq_regs);
 static struct pt_regs user_regs = { .user = 1 }, kernel_regs;
@@ -28,16 +42,19 @@ static void send(unsigned int cpu, unsigned int what)
 	changed(cpu);
 }
 
+/* The scheduler: a CPU is to look whom it runs. */
 void arch_smp_send_reschedule(int cpu)
 {
 	send(cpu, WPK_RESCHED);
 }
 
+/* kernel/smp.c: a CPU has a function to call. */
 void arch_send_call_function_single_ipi(int cpu)
 {
 	send(cpu, WPK_CALL);
 }
 
+/* The same for several CPUs. */
 void arch_send_call_function_ipi_mask(const struct cpumask *mask)
 {
 	int cpu;
@@ -46,6 +63,7 @@ void arch_send_call_function_ipi_mask(const struct cpumask *mask)
 		send(cpu, WPK_CALL);
 }
 
+/* kernel/irq_work.c: an interrupt to oneself. */
 void arch_irq_work_raise(void)
 {
 	send(wpsim_cpu, WPK_CALL);

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the host points to is the host's, and lives as long as an entry: here it outlives that.
+ * What the host points to is the host's, and lives as long as an entry: here it outlives that. The
+ * rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: all that a call points to is copied, as far as the kernel may ask for it later.
- * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * May change: sizes of the copies, upwards.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `probes` (its `make` writes over name, attributes and call as soon as the entry is over:
+ * `keep_call`), `storm` (masks, values). -E2BIG has no test of its own.
+ *
+ * Callers: control.c, irq.c (`wpk_spawn`).
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 struct kept_call {
 	struct wpk_call call;

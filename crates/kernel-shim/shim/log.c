@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * printk and its kin: one line each to the host; WARN makes the run's outcome a warning.
+ * printk and its kin: one line each to the host; WARN makes the run's outcome a warning. The rules
+ * are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: levels are printk's; lines go to the host as they come. A WARN is an outcome of
- * the run. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * the run. May change: the longest line.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario must end with `warnings 0` and say nothing else, which `warned` would break. That a WARN
+ * ends a run with exit code 1 is what `no_kind_of_work_makes_it_warn` relies on; no test makes a
+ * tree warn.
+ *
+ * Callers: the tree, by printk() and WARN().
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 /* One line, without the mark of its level. */
@@ -81,6 +90,7 @@ static void warned(const char *file, int line, const char *fmt, va_list ap)
 	host->warned(host->data, text);
 }
 
+/* WARN() and its kin, with a place and perhaps words. */
 void warn_slowpath_fmt(const char *file, const int line, unsigned int taint, const char *fmt, ...)
 {
 	va_list ap;
@@ -90,6 +100,7 @@ void warn_slowpath_fmt(const char *file, const int line, unsigned int taint, con
 	va_end(ap);
 }
 
+/* The words of a WARN() that says no place. */
 void __warn_printk(const char *fmt, ...)
 {
 	va_list ap;

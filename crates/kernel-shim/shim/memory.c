@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory is the host's. Per-CPU data: a copy for each CPU, one stride apart.
+ * Memory is the host's. Per-CPU data: a copy for each CPU, one stride apart. The rules are the
+ * tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: blocks are zeroed; addresses may differ from run to run and decide nothing.
- * Random numbers are of the machine's seed. Tried by crates/kernel-shim/tests (`cargo xtask
- * kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * Random numbers are of the machine's seed. May change: how places are found again.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`wp_alloc`, `percpu_init`, `memory_init`), again with GUARD=1 and sanitizers (an access
+ * behind a block ends it), `storm` (domains are rebuilt: `wp_percpu_alloc`, `wp_percpu_free`); two
+ * runs of each must not differ (`seed_random`, `wp_random`).
+ *
+ * Callers: boot.c the beginnings; stub.c the tree's many names of `wp_alloc` and `wp_free`.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
+/* Zeroed memory of the host's. */
 void *wp_alloc(unsigned long size, unsigned long align)
 {
 	return host->alloc(host->data, size, align);
 }
 
+/* NULL is nothing. */
 void wp_free(void *p)
 {
 	if (p)

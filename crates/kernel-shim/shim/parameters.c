@@ -10,8 +10,21 @@
  * To be read only:
  *   softirqs       how often each softirq has run on all CPUs, NAME COUNT a line
  *
- * What must stay: the order of looking up, and that an unknown name is an error. Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: the order of looking up, and that an unknown name is an error. May change: a name
+ * of our own more, before those of the kernel.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `a_comparison_does_not_depend_on_threads` (`set_features`), `waits_for_devices_move_frequencies`
+ * (`set_parameter`: rate_limit_us), `what_it_does_not_take_is_refused` (sched_energy_aware is
+ * taken, an unknown name is ENOENT); `storm` (its list `settings`). Of `wpk_get` the engine asks
+ * `softirqs` alone (crates/engine/src/kernel/tree/told.rs); `show_features` has no test.
+ * `show_softirqs` is read by every run with a kernel.
+ *
+ * Callers: control.c (`set_parameter`); crates/kernel-tree/src/kernel/entries.rs (`wpk_get`).
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 static int set_features(const char *list)
 {

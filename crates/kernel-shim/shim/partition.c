@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scheduling domains as exclusive cpusets make them: some CPUs, and the rest.
+ * Scheduling domains as exclusive cpusets make them: some CPUs, and the rest. The rules are the
+ * tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: domains are built by the tree's own code. Tried by crates/kernel-shim/tests
- * (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: domains are built by the tree's own code. May change: how many parts there are.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `storm` (`change_machine`: `partition`, `build_partition`, and `repartition` when a CPU comes or
+ * goes). Which domains come of it is not compared.
+ *
+ * Callers: control.c (`partition`), hotplug.c (`repartition`).
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
  */
 static bool partitioned;
 static struct cpumask partition_mask;

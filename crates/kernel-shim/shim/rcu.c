@@ -2,11 +2,19 @@
 /*
  * Read-copy-update for CPUs that one thread runs in turns: a reader is never interrupted by another
  * CPU unless it waits for one. Callbacks run when a CPU is about to leave the kernel and nobody
- * reads.
+ * reads. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: callbacks run in the order in which they were queued, and never below a reader.
- * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * May change: the numbers of `wp_note_switch`, if no scenario hangs.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`call_rcu`, `run_callbacks`, `rcu_settle`: their count is in the report that two runs
+ * must share), `storm` (`rcu_barrier`: groups go; `wp_note_switch`: hotplug beside throttled
+ * groups). Which callback comes first has no test of its own. The rest answers the same always.
+ *
+ * Callers: the tree; idle.c and irq.c (`rcu_settle`) before a CPU goes to the host.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 static struct rcu_head *callbacks, **callbacks_end = &callbacks;
 static unsigned int readers;
@@ -27,6 +35,7 @@ void __rcu_read_lock(void)
 	readers++;
 }
 
+/* Callbacks wait for rcu_settle(). */
 void __rcu_read_unlock(void)
 {
 	readers--;
@@ -101,6 +110,7 @@ void synchronize_rcu(void)
 {
 }
 
+/* Answers 1 if who waits has slept. */
 int rcuwait_wake_up(struct rcuwait *w)
 {
 	return w->task ? wake_up_process(w->task) : 0;
@@ -108,6 +118,7 @@ int rcuwait_wake_up(struct rcuwait *w)
 
 /* Not inline since 5.11. */
 void wp_finish_rcuwait(struct rcuwait *w) __asm__("finish_rcuwait");
+/* The end of a wait. */
 void wp_finish_rcuwait(struct rcuwait *w)
 {
 	rcu_assign_pointer(w->task, NULL);

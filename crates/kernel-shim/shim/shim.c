@@ -4,8 +4,9 @@
  * compile.
  *
  * What must stay: a file stands behind those whose static names it uses and shim.h does not
- * declare; a file that is added is named here, or is not built. Tried by crates/kernel-shim/tests
- * (`cargo xtask kernel-shim`), which builds it for each tree.
+ * declare; a file that is added is named here, or is not built. May change: the order, within that.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
  */
 #include "shim.h"
 #include "fault.c"

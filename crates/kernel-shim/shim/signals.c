@@ -6,11 +6,20 @@
  *
  * What must stay: the tree's own functions run once and decide; state is read before and after and
  * never written; of a queue only the CPU's own is told, of entities only tasks. Kinds and fields
- * are wakeplace.h's (docs/rules/README.md#signal-by-signal). Tried by
- * crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels` (averages, queues and
- * `util_est`; `__wrap___update_load_avg_blocked_se` has no test of its own),
- * `a_broken_signal_is_found` (that a difference is seen); by crates/kernel-shim/tests (`cargo xtask
- * kernel-shim`), which links each tree with it.
+ * are wakeplace.h's (docs/rules/README.md#signal-by-signal). May change: nothing but the spelling
+ * of fields.
+ *
+ * Tests by part: crates/cli/tests/all/kernel_diff.rs: `the_cores_signals_are_the_kernels`
+ * (averages: `avg_of`, `entity_before`, `clocks_before`; queues: `queue_before`;
+ * `enqueue_and_tell`, `dequeue_and_tell`, `event_before`, `event_after`, `dequeue_flags`, and
+ * `util_est`), `a_broken_signal_is_found` (that a difference is seen).
+ * `__wrap___update_load_avg_blocked_se` has no test of its own. `cargo xtask kernel-shim` links its
+ * tree with it. The rest is read by these.
+ *
+ * Callers: boot.c (`watch_signals`); the __wrap_ functions the tree's fair.c, by the linker; the
+ * rest by the class's table.
+ *
+ * Tests: crates/cli/tests/all/kernel_diff.rs, crates/kernel-shim/tests
  */
 #ifdef WPK_HAS_DEQUEUE_BOOL
 #define DEQUEUED bool
@@ -25,11 +34,13 @@ int __real___update_load_avg_se(u64 now, struct cfs_rq *cfs, struct sched_entity
 int __real___update_load_avg_blocked_se(u64 now, struct sched_entity *se);
 int __real___update_load_avg_cfs_rq(u64 now, struct cfs_rq *cfs);
 
+/* Does the host listen? */
 static bool signals_wanted(void)
 {
 	return unlikely(view.signals) && !view.dead && host->signal;
 }
 
+/* The CPU's run queue. */
 static struct rq *rq_of_queue(struct cfs_rq *cfs)
 {
 #ifdef CONFIG_FAIR_GROUP_SCHED
@@ -39,6 +50,7 @@ static struct rq *rq_of_queue(struct cfs_rq *cfs)
 #endif
 }
 
+/* The queue that an entity is in. */
 static struct cfs_rq *queue_of(struct sched_entity *se)
 {
 #ifdef CONFIG_FAIR_GROUP_SCHED
@@ -48,6 +60,7 @@ static struct cfs_rq *queue_of(struct sched_entity *se)
 #endif
 }
 
+/* Is the entity a task, and no group? */
 static bool is_task(const struct sched_entity *se)
 {
 #ifdef CONFIG_FAIR_GROUP_SCHED
@@ -57,6 +70,7 @@ static bool is_task(const struct sched_entity *se)
 #endif
 }
 
+/* Who of the queue runs; the field's name differs by version. */
 static const struct sched_entity *current_of(const struct cfs_rq *cfs)
 {
 #ifdef WPK_HAS_H_CURR
@@ -66,6 +80,7 @@ static const struct sched_entity *current_of(const struct cfs_rq *cfs)
 #endif
 }
 
+/* A copy of all sums and averages. */
 static struct wpk_avg avg_of(const struct sched_avg *a)
 {
 	unsigned int est = *(const unsigned int *)&a->util_est;
@@ -87,6 +102,7 @@ static struct wpk_avg avg_of(const struct sched_avg *a)
 	};
 }
 
+/* Does its queue keep it though it sleeps? */
 static unsigned int is_delayed(const struct sched_entity *se)
 {
 #ifdef WPK_HAS_DELAY_DEQUEUE
@@ -96,6 +112,7 @@ static unsigned int is_delayed(const struct sched_entity *se)
 #endif
 }
 
+/* A CPU's queue, with what left it and is not taken off yet. */
 static void queue_before(struct wpk_queue *q, struct cfs_rq *cfs)
 {
 	*q = (struct wpk_queue){
@@ -110,6 +127,7 @@ static void queue_before(struct wpk_queue *q, struct cfs_rq *cfs)
 	};
 }
 
+/* A task and its average. */
 static void entity_before(struct wpk_signal *s, struct cfs_rq *cfs, struct sched_entity *se)
 {
 	s->task = container_of(se, struct task_struct, se)->thread.number;
@@ -120,6 +138,7 @@ static void entity_before(struct wpk_signal *s, struct cfs_rq *cfs, struct sched
 	s->before = avg_of(&se->avg);
 }
 
+/* The CPU's clocks, which say up to when an update goes. */
 static void clocks_before(struct wpk_signal *s, struct rq *rq)
 {
 	s->cpu = cpu_of(rq);
@@ -130,6 +149,7 @@ static void clocks_before(struct wpk_signal *s, struct rq *rq)
 	s->capacity_orig = arch_scale_cpu_capacity(cpu_of(rq));
 }
 
+/* fair.c's update of an entity that is queued. */
 int __wrap___update_load_avg_se(u64 now, struct cfs_rq *cfs, struct sched_entity *se)
 {
 	struct wpk_signal s = { .kind = WPK_SIGNAL_TASK, .now_ns = now };
@@ -145,6 +165,7 @@ int __wrap___update_load_avg_se(u64 now, struct cfs_rq *cfs, struct sched_entity
 	return written;
 }
 
+/* Its update of one that sleeps. */
 int __wrap___update_load_avg_blocked_se(u64 now, struct sched_entity *se)
 {
 	struct wpk_signal s = { .kind = WPK_SIGNAL_BLOCKED, .now_ns = now };
@@ -160,6 +181,7 @@ int __wrap___update_load_avg_blocked_se(u64 now, struct sched_entity *se)
 	return written;
 }
 
+/* Its update of a queue; told are CPUs', not groups'. */
 int __wrap___update_load_avg_cfs_rq(u64 now, struct cfs_rq *cfs)
 {
 	struct wpk_signal s = { .kind = WPK_SIGNAL_QUEUE, .task = WPK_NONE, .now_ns = now };
@@ -185,6 +207,7 @@ static void event_before(struct wpk_signal *s, struct rq *rq, struct task_struct
 	queue_before(&s->queue, &rq->cfs);
 }
 
+/* What came of it; the host hears of both. */
 static void event_after(struct wpk_signal *s, struct rq *rq, struct task_struct *p)
 {
 	s->after = avg_of(&p->se.avg);
@@ -192,11 +215,13 @@ static void event_after(struct wpk_signal *s, struct rq *rq, struct task_struct 
 	host->signal(host->data, s);
 }
 
+/* Only tasks of the root group are told. */
 static bool event_wanted(struct rq *rq, struct task_struct *p)
 {
 	return signals_wanted() && queue_of(&p->se) == &rq->cfs;
 }
 
+/* In place of the class's enqueue_task, which it calls once. */
 static void enqueue_and_tell(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct wpk_signal s = { .kind = WPK_SIGNAL_ENQUEUE };
@@ -212,6 +237,7 @@ static void enqueue_and_tell(struct rq *rq, struct task_struct *p, int flags)
 	event_after(&s, rq, p);
 }
 
+/* Does it sleep, and do its averages leave with it? */
 static void dequeue_flags(struct wpk_signal *s, const struct task_struct *p, int flags)
 {
 	if (flags & DEQUEUE_SLEEP)
@@ -223,6 +249,7 @@ static void dequeue_flags(struct wpk_signal *s, const struct task_struct *p, int
 }
 
 #ifdef WPK_HAS_DEQUEUE_BOOL
+/* In place of the class's dequeue_task, which it calls once. */
 static bool dequeue_and_tell(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct wpk_signal s = { .kind = WPK_SIGNAL_DEQUEUE };
@@ -239,6 +266,7 @@ static bool dequeue_and_tell(struct rq *rq, struct task_struct *p, int flags)
 	return left;
 }
 #else
+/* In place of the class's dequeue_task, which it calls once. */
 static void dequeue_and_tell(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct wpk_signal s = { .kind = WPK_SIGNAL_DEQUEUE };
@@ -254,6 +282,7 @@ static void dequeue_and_tell(struct rq *rq, struct task_struct *p, int flags)
 }
 #endif
 
+/* Puts enqueue_and_tell and dequeue_and_tell into the fair class's table. */
 static void watch_signals(void)
 {
 	struct sched_class *class = (struct sched_class *)&fair_sched_class;

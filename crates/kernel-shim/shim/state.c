@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler's state as observers may see it.
+ * The scheduler's state as observers may see it. The rules are the tree's own code
+ * (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: it only reads; fields are wakeplace.h's. Tried by crates/kernel-shim/tests
- * (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: it only reads; fields are wakeplace.h's. May change: a field more, with
+ * crates/kernel-abi/src/abi.rs.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * crates/kernel-tree/tests/all/real_tree.rs: `a_kernel_of_the_archive_boots` (`wpk_cpu_state`:
+ * capacities); `probes` (`wpk_task_state`: a task that was woken is awake). `wpk_is_awake` and
+ * `wpk_task_cpu` by every run with a kernel: a wrong answer wakes nobody. The rest is read by
+ * these.
+ *
+ * Callers: crates/engine/src/kernel/tree: state.rs (`wpk_cpu_state`), interrupts.rs
+ * (`wpk_is_awake`, `wpk_task_cpu`), tasks.rs (`wpk_task_cpu`), through
+ * crates/kernel-tree/src/kernel/entries.rs.
+ *
+ * Tests: crates/kernel-tree/tests/all/real_tree.rs, crates/kernel-shim/tests,
+ *        crates/cli/tests/all/kernel_runs.rs
  */
 
 /* -EINVAL: no such CPU, or not booted. */

@@ -2,11 +2,20 @@
 /*
  * What needs no type of the kernel: memory by its many names, and what has nothing to do here. No
  * header of the kernel, so one text for all trees; a name that a tree does not ask for does no
- * harm, and all are weak, so that a tree's own object wins.
+ * harm, and all are weak, so that a tree's own object wins. The rules are the tree's own code
+ * (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: symbols that only have to be there do nothing; one that matters belongs
- * elsewhere. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * elsewhere. May change: a name that a new tree asks for and that has nothing to do here.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario links and runs with it: a name that lacks is named by build.sh (exit code 5) or by
+ * `wp_missing` when it is called; `memcpy`, `memmove`, `memset` and the allocations once more with
+ * sanitizers and GUARD=1.
+ *
+ * Callers: the tree.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 #include "stub.h"
 #include <stdarg.h>
@@ -42,6 +51,7 @@ NOTHING(kvfree_call_rcu)
 struct wp_cache {
 	unsigned long size;
 };
+/* A cache is its size. */
 WEAK void *__kmem_cache_create_args(const char *name, unsigned int size)
 {
 	struct wp_cache *c = wp_alloc(sizeof(*c), 0);
@@ -49,6 +59,7 @@ WEAK void *__kmem_cache_create_args(const char *name, unsigned int size)
 	c->size = size;
 	return c;
 }
+/* What older trees call to make a cache. */
 WEAK void *kmem_cache_create(const char *name, unsigned int size)
 {
 	return __kmem_cache_create_args(name, size);
@@ -107,6 +118,7 @@ void *memset(void *to, int c, size_t n)
 }
 
 int vsnprintf(char *text, size_t size, const char *format, va_list ap);
+/* At most 255 characters; longer ones are cut. */
 WEAK char *kvasprintf(unsigned int flags, const char *format, va_list ap)
 {
 	char *p = wp_alloc(256, 0);
@@ -116,6 +128,7 @@ WEAK char *kvasprintf(unsigned int flags, const char *format, va_list ap)
 }
 
 size_t strlen(const char *s);
+/* A copy. */
 WEAK char *kstrdup(const char *s)
 {
 	return memcpy(wp_alloc(strlen(s) + 1, 0), s, strlen(s) + 1);
@@ -198,11 +211,13 @@ WEAK unsigned int prandom_u32_state(void) { return wp_random(); }
 WEAK unsigned int prandom_u32(void) { return wp_random(); }
 WEAK unsigned int get_random_u32(void) { return wp_random(); }
 WEAK unsigned int __get_random_u32_below(unsigned int ceiling) { return wp_random() % ceiling; }
+/* A byte of each number. */
 WEAK void get_random_bytes(unsigned char *to, size_t n)
 {
 	while (n--)
 		*to++ = wp_random();
 }
+/* All of them, always. */
 WEAK int get_random_bytes_arch(unsigned char *to, int n)
 {
 	get_random_bytes(to, n);

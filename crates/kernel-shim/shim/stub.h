@@ -2,8 +2,10 @@
 /*
  * What the typed half (shim.c) offers to the untyped one (stub.c).
  *
- * What must stay: no header of the kernel is needed here, as stub.c reads none. Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`), which builds both halves for each tree.
+ * What must stay: no header of the kernel is needed here, as stub.c reads none. May change: a name
+ * more. `wp_alloc`, `wp_free` and `wp_random` are in memory.c, `wp_missing` is in fault.c.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), which builds both halves
  */
 #ifndef WPK_STUB_H
 #define WPK_STUB_H

@@ -2,11 +2,23 @@
 /*
  * A stack per task, and the way between the host's stack and the CPUs'. The switch of stacks is the
  * only assembly of the shim. wp_swap(save, to, pass) leaves its registers on the old stack and
- * takes those of the new; it answers `pass` there. wp_first is where a new task begins.
+ * takes those of the new; it answers `pass` there. wp_first is where a new task begins. The rules
+ * are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: layout of the saved registers (both architectures), and that the host's view is
- * written before the host goes on. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`)
- * and crates/cli/tests/all/kernel_runs.rs.
+ * written before the host goes on. May change: which registers are saved, with FRAME_ numbers and
+ * both architectures.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`wp_swap`, `wp_first`, `wp_begin`, `give_stack`, `enter`, `to_host`, `wpsim_switch_to`,
+ * `set_running`, `changed`), on arm64 by emulation with the results of x86-64 (`on_arm64` of
+ * xtask/src/trees/shim.rs); `storm` (`take_stack`, `wpsim_relax`). The end by `wpsim_relax` has no
+ * test of its own. `set_cpu` by all, `wp_leave_for_good` by each fault.
+ *
+ * Callers: irq.c, control.c and boot.c (`enter`), all that waits (`to_host`), task.c and hotplug.c
+ * (stacks); the tree (`wpsim_switch_to`, by asm/switch_to.h).
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 void *wp_swap(void **save, void *to, void *pass);
 void wp_first(void);

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System controls: the kernel's tables are kept, and written through their own handlers.
+ * System controls: the kernel's tables are kept, and written through their own handlers. The rules
+ * are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: names are the kernel's, without `kernel.`; limits are those of the tables. Tried
- * by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: names are the kernel's, without `kernel.`; limits are those of the tables. May
+ * change: a row of `plain` or of limits.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * `what_it_does_not_take_is_refused` (sched_energy_aware=0 is taken: `keep_table`, `sysctl_call`,
+ * `one_number`; an unknown name is not); `storm` (sched_ rows of `settings`; what is refused is no
+ * finding). With trees of 5.10 to 6.18 (nightly): `plain_set`, by the same test. Bounds of
+ * `one_number` and `plain_get` have no test of their own. The three wp_register_ ones stand for
+ * names of one function in different trees.
+ *
+ * Callers: parameters.c; boot.c (`sysctl_limits`); the tree registers tables.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 struct wp_table {
@@ -71,6 +83,7 @@ static void *keep_table(const struct ctl_table *table, size_t nr)
 void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name,
 		size_t nr)
 	__asm__("__register_sysctl_init");
+/* Tables of built-in code; rows are counted where a tree says no size. */
 void wp_register_sysctl_init(const char *path, const struct ctl_table *table, const char *name,
 		size_t nr)
 {
@@ -83,6 +96,7 @@ void wp_register_sysctl_init(const char *path, const struct ctl_table *table, co
 
 void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t nr)
 	__asm__("register_sysctl_sz");
+/* Tables with their size. */
 void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t nr)
 {
 	return keep_table(table, nr);
@@ -90,6 +104,7 @@ void *wp_register_sysctl(const char *path, const struct ctl_table *table, size_t
 
 void *wp_register_sysctl_old(const char *path,
 		const struct ctl_table *table) __asm__("register_sysctl");
+/* Tables that end with an empty row. */
 void *wp_register_sysctl_old(const char *path, const struct ctl_table *table)
 {
 	size_t nr;

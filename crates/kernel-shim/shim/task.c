@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks: copied from their creator, known to the host by its numbers.
+ * Tasks: copied from their creator, known to the host by its numbers. The rules are the tree's own
+ * code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: numbers are the host's and stay; pids are numbers plus PID_OF_TASKS. A task is
- * freed after its last switch. Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * freed after its last switch. May change: what a task must not share with its creator
+ * (`own_parts`), as trees grow fields.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`do_fork_call`, `fork_from`, `new_task`, `keep_task`, `join_group`, `new_kthread`),
+ * `storm` (`set_attributes`, `do_exit`, `bury`, the end of tasks), `probes` (`fork_wrongly`: a
+ * wrong priority is -EINVAL; numbers of tasks that come late); `no_kind_of_work_makes_it_warn`
+ * (`birth`, `inherited_load` run there; what they give is not compared). Refused numbers (-EEXIST)
+ * have no test of their own. The rest by every scenario.
+ *
+ * Callers: call.c and irq.c (`do_fork_call`), control.c (`set_attributes`), threads.c, works.c and
+ * boot.c (`new_kthread`); the rest the tree.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 
 #define PID_OF_TASKS 1000000
@@ -16,6 +29,7 @@ static struct task_struct *task_by_number(unsigned int number)
 	return number < task_table_size ? task_table[number] : NULL;
 }
 
+/* sched_setaffinity() asks by pid. */
 struct task_struct *find_task_by_vpid(pid_t pid)
 {
 	return pid >= PID_OF_TASKS ? task_by_number(pid - PID_OF_TASKS) : NULL;
@@ -269,11 +283,13 @@ void __put_task_struct(struct task_struct *p)
 	wp_free(p);
 }
 
+/* The same as a callback. */
 void __put_task_struct_rcu_cb(struct rcu_head *head)
 {
 	__put_task_struct(container_of(head, struct task_struct, rcu));
 }
 
+/* After a grace period the last holder lets go. */
 static void bury(struct rcu_head *head)
 {
 	put_task_struct(container_of(head, struct task_struct, rcu));

@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine's levels, as drivers/base/arch_topology.c keeps them, and its nodes.
+ * The machine's levels, as drivers/base/arch_topology.c keeps them, and its nodes. The rules are
+ * the tree's own code (docs/guide/kernel.md#in-a-run).
  *
  * What must stay: levels and distances are the platform's; domains are built by the tree of them.
- * Tried by crates/kernel-shim/tests (`cargo xtask kernel-shim`) and
- * crates/cli/tests/all/kernel_runs.rs.
+ * May change: a level that a new tree has.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
+ * crates/kernel-tree/tests/all/real_tree.rs: `a_kernel_of_the_archive_boots` (`topology_init`:
+ * capacities); `big` and `MACHINE=x86 storm` (`siblings_init` with threads, `nodes_init`,
+ * `wpsim_node_distance`). Which domains come of it is not compared with a real machine here. The
+ * rest by every boot.
+ *
+ * Callers: boot.c (`topology_init`); the rest the tree.
+ *
+ * Tests: crates/kernel-tree/tests/all/real_tree.rs, crates/kernel-shim/tests
  */
 
+/* Does the kernel know the CPU's last-level cache? */
 bool last_level_cache_is_valid(unsigned int cpu)
 {
 	return machine_cpus[cpu].llc != WPK_NONE;
 }
 
+/* Do the two CPUs share one? */
 bool last_level_cache_is_shared(unsigned int a, unsigned int b)
 {
 	return last_level_cache_is_valid(a) && machine_cpus[a].llc == machine_cpus[b].llc;

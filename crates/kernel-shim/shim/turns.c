@@ -3,10 +3,21 @@
  * Turns: does a task that joins a queue displace the one that runs, and who is next? The first
  * function is in the class's table, as what chooses a CPU is; of the second the linker leads
  * core.c's call here (build.sh), which is that of CPUs without tasks of other classes. Told are the
- * queue before, as far as all of it are tasks of the root group, and what came of it.
+ * queue before, as far as all of it are tasks of the root group, and what came of it. The rules are
+ * the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: the tree's own function decides; nothing is updated for the telling. Tried by
- * crates/cli/tests/all/kernel_diff.rs.
+ * What must stay: the tree's own function decides; nothing is updated for the telling. May change:
+ * MOST_ENTITIES, the longest queue that is told.
+ *
+ * Tests by part: `the_cores_signals_are_the_kernels` (kinds `wakeup-preempt` and `pick-task`:
+ * `turn_before`, `turn_after`, `pick_before`, `entities_of`, `entity_of`, `marks_before`,
+ * `who_runs`), `a_broken_signal_is_found` (a wrong protection and a wrong queue are seen).
+ * `skipped_of` and `last_of` only matter in older trees, which these two skip. The rest by these.
+ *
+ * Callers: boot.c (`watch_turns`); `preempt_and_tell` the tree, by its class's table; the __wrap_
+ * function core.c, by the linker.
+ *
+ * Tests: crates/cli/tests/all/kernel_diff.rs
  */
 #ifdef WPK_HAS_WAKEUP_PREEMPT
 #define PREEMPT_CALL wakeup_preempt
@@ -31,6 +42,7 @@ struct task_struct *PICK(__real_)(PICK_ARGS);
 static void (*preempt_of_tree)(struct rq *rq, struct task_struct *p, int flags);
 static struct wpk_entity *entities;
 
+/* Whose time it is; the field's name differs by version. */
 static struct task_struct *who_runs(struct rq *rq)
 {
 #ifdef WPK_HAS_DONOR
@@ -40,6 +52,7 @@ static struct task_struct *who_runs(struct rq *rq)
 #endif
 }
 
+/* Is the running task to be displaced, at once or lazily? */
 static bool is_marked(struct rq *rq)
 {
 	struct task_struct *curr = rcu_dereference_raw(rq->curr);
@@ -51,11 +64,13 @@ static bool is_marked(struct rq *rq)
 	return test_tsk_need_resched(curr);
 }
 
+/* WPK_NONE: nobody. */
 static unsigned int number_of(const struct sched_entity *se)
 {
 	return se ? container_of(se, struct task_struct, se)->thread.number : WPK_NONE;
 }
 
+/* To 6.5: who was preempted last. */
 static unsigned int last_of(const struct cfs_rq *cfs)
 {
 #ifdef WPK_HAS_LAST_BUDDY
@@ -65,6 +80,7 @@ static unsigned int last_of(const struct cfs_rq *cfs)
 #endif
 }
 
+/* To 6.5: who has yielded. */
 static unsigned int skipped_of(const struct cfs_rq *cfs)
 {
 #ifdef WPK_HAS_LAST_BUDDY
@@ -74,6 +90,7 @@ static unsigned int skipped_of(const struct cfs_rq *cfs)
 #endif
 }
 
+/* A task as its queue has it. */
 static struct wpk_entity entity_of(struct sched_entity *se)
 {
 	struct task_struct *p = container_of(se, struct task_struct, se);
@@ -120,6 +137,7 @@ static bool entities_of(struct wpk_turn *t, struct rq *rq, struct sched_entity *
 	return true;
 }
 
+/* What the queue remembers of buddies, and whether the running one is marked. */
 static void marks_before(struct wpk_turn *t, struct rq *rq)
 {
 	t->cpu = cpu_of(rq);
@@ -145,6 +163,7 @@ static bool turn_before(struct wpk_turn *t, struct rq *rq, struct task_struct *p
 	return true;
 }
 
+/* The running one, its mark, the buddies, and how many wait. */
 static void turn_after(struct wpk_turn *t, struct rq *rq)
 {
 	struct rb_node *node = rb_first_cached(&rq->cfs.tasks_timeline);
@@ -172,6 +191,7 @@ static bool pick_before(struct wpk_turn *t, struct rq *rq)
 	return false;
 }
 
+/* core.c's pick of a CPU that has fair tasks only, by the linker. */
 struct task_struct *PICK(__wrap_)(PICK_ARGS)
 {
 	struct wpk_turn t = { .kind = WPK_TURN_PICK, .task = WPK_NONE };
@@ -187,6 +207,7 @@ struct task_struct *PICK(__wrap_)(PICK_ARGS)
 	return p;
 }
 
+/* In place of the class's wakeup_preempt, which it calls once. */
 static void preempt_and_tell(struct rq *rq, struct task_struct *p, int flags)
 {
 	struct wpk_turn t = { .kind = WPK_TURN_PREEMPT, .task = WPK_NONE };

@@ -12,9 +12,16 @@
  *
  * What must stay: order, sizes and meaning of fields are those of crates/kernel-abi/src/abi.rs,
  * signals.rs and turns.rs; a change of either needs another WPK_ABI, or old objects would be taken.
- * Tried by
- * crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header (layouts),
- * crates/kernel-shim/tests (the entries; `cargo xtask kernel-shim`).
+ * May change: comments; a field or a call more only with a new WPK_ABI and both sides.
+ *
+ * Tests by part: crates/kernel-tree/src/kernel/tests.rs:
+ * `structs_are_laid_out_as_in_the_header` (sizes, offsets, first and last numbers),
+ * `calls_are_what_the_header_says` (fields of `struct wpk_call`),
+ * `a_kernel_is_booted_entered_and_left` (entries, against a made-up object);
+ * crates/kernel-shim/tests (entries of real ones; `cargo xtask kernel-shim`).
+ *
+ * Callers: each file of the shim by shim.h; crates/kernel-shim/tests/host.c;
+ * crates/kernel-tree/src/kernel/entries.rs calls the entries.
  */
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H

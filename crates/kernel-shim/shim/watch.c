@@ -2,10 +2,20 @@
 /*
  * A tick that no longer comes, or a clock that stands, makes no noise: tasks only run for too long
  * and balancing only ends. So each CPU is looked at once in a tick of simulated time, on the first
- * entry of whichever CPU.
+ * entry of whichever CPU. The rules are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: it only looks, and names what stands still as a fault. Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: it only looks, and names what stands still as a fault. May change: WATCH_NS,
+ * upwards from what a lock may hold up.
+ *
+ * Tests by part: `cargo xtask kernel-shim` (xtask/src/trees/shim.rs): `DEAF=3 busy 2` must end with
+ * CPU 3 named as one without a tick, a tree that forgets the clock of a run queue with that said
+ * (`watch`, `watch_cpu`, `rcu_sched_clock_irq`). No other scenario may be stopped by it
+ * (`watch_begins`).
+ *
+ * Callers: switch.c (`watch`, at each return to the host), boot.c (`watch_begins`), the tree's tick
+ * (`rcu_sched_clock_irq`).
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
  */
 
 /* More than what a lock, a stopped machine or a slow change of frequency can hold up. */

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Deferred work. One kernel thread does it in the order it was queued: that a static key was
- * switched or that domains were rebuilt must not be lost, who does it does not matter.
+ * switched or that domains were rebuilt must not be lost, who does it does not matter. The rules
+ * are the tree's own code (docs/guide/kernel.md#in-a-run).
  *
- * What must stay: works are done in the order in which they were queued. Tried by
- * crates/kernel-shim/tests (`cargo xtask kernel-shim`) and crates/cli/tests/all/kernel_runs.rs.
+ * What must stay: works are done in the order in which they were queued. May change: how many
+ * threads do the works, if their order is kept.
+ *
+ * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it) every
+ * scenario (`queue_work_on`, `run_work`, `worker_loop`: their count is in the report that two runs
+ * must share), `storm` (`on_cpu`, when CPUs go); `energy_aware_placement_is_the_kernels_own`
+ * (schedutil has the domains rebuilt by a work). `there`, `cancel_work_sync`,
+ * `cancel_delayed_work_sync` and the order of works have no test of their own. What is not named
+ * here runs as the tree asks for it.
+ *
+ * Callers: boot.c (`works_up`); the rest the tree.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
 /* Its name changed from del_timer() to timer_delete(). */
 WP_WEAK(int, timer_delete, (struct timer_list *));
@@ -30,16 +42,19 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *wor
 	return true;
 }
 
+/* Nodes matter to nobody here. */
 bool queue_work_node(int node, struct workqueue_struct *wq, struct work_struct *work)
 {
 	return queue_work_on(0, wq, work);
 }
 
+/* The timer of a delayed work is over. */
 void delayed_work_timer_fn(struct timer_list *timer)
 {
 	queue(&container_of(timer, struct delayed_work, timer)->work);
 }
 
+/* False: it is queued or its timer runs already. */
 bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *work,
 			   unsigned long delay)
 {
@@ -63,11 +78,13 @@ static bool dequeue(struct work_struct *work)
 	return true;
 }
 
+/* False: it was not queued. */
 bool cancel_work_sync(struct work_struct *work)
 {
 	return dequeue(work);
 }
 
+/* Before its timer or after it. */
 bool cancel_delayed_work_sync(struct delayed_work *work)
 {
 	if (wp_timer_delete ? wp_timer_delete(&work->timer) : wp_del_timer(&work->timer)) {
@@ -106,6 +123,7 @@ struct wp_there {
 	long answer;
 };
 
+/* By the stopper of that CPU. */
 static int there(void *data)
 {
 	struct wp_there *call = data;
@@ -131,12 +149,14 @@ static long on_cpu(int cpu, long (*fn)(void *), void *arg)
 	return call.answer;
 }
 
+/* The name that a macro of later trees calls. */
 long work_on_cpu_key(int cpu, long (*fn)(void *), void *arg, struct lock_class_key *key)
 {
 	return on_cpu(cpu, fn, arg);
 }
 
 #undef work_on_cpu
+/* The name in older trees. */
 long work_on_cpu(int cpu, long (*fn)(void *), void *arg)
 {
 	return on_cpu(cpu, fn, arg);

@@ -11,6 +11,11 @@
  *   groups     hikey960, two groups of busy tasks with weights 100 and 300, a third with half a CPU
  *   big        512 CPUs: 4 nodes, 64 cores of 2 threads each
  * MACHINE=x86 in the environment: 2 nodes, 4 cores of 2 threads each, instead of the hikey960.
+ * Page: docs/guide/kernel.md; crates/kernel-shim/README.md.
+ *
+ * What must stay: the same call prints the same bytes: `cargo xtask` runs each scenario twice and
+ * compares (xtask/src/trees/shim.rs). `periodic` makes the default load; `on_fault`,
+ * `on_bell` and `keep_frame` say where a kernel stood when it failed or hung.
  */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -2,6 +2,13 @@
 /*
  * The event loop. At one instant: CPUs that start, then interrupts between CPUs, clocks, ends of
  * work, each in the order of CPUs; CPUs that wait for another take turns last.
+ * Page: docs/guide/kernel.md; crates/kernel-shim/README.md.
+ *
+ * What must stay: the order above is the kernel's only clock, and `mix` hashes every decision, so
+ * that a change of order shows. `host_*` are what the shim calls (struct wpk_host); `host_start`,
+ * `host_run`, `host_report`, `host_action` and `control` are called by drive.c, scenario.c and
+ * probes.c; `choose`, `take_turn`, `look` and `after` are one turn of the loop; `plan`, `account`
+ * and `next_step` do a task's work.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

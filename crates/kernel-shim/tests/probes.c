@@ -3,6 +3,10 @@
  * What a storm does not ask: devices of CPUs that are gone, tasks that come to a CPU with
  * interrupts off, calls that are refused after their task has lost the CPU. The host's words are
  * written over as soon as an entry is over.
+ * Page: docs/guide/kernel.md; crates/kernel-shim/README.md.
+ *
+ * What must stay: each refusal has its error and is counted (`probes_report`). Caller: drive.c
+ * (`probes`, `probes_report`); `at_spin`, `at_done` and `probe` are called by the host's loop.
  */
 #include <stdio.h>
 #include <stdlib.h>

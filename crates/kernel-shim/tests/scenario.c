@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Machines, and a storm of everything that a kernel can be asked for. */
+/*
+ * Machines, and a storm of everything that a kernel can be asked for.
+ * Page: docs/guide/kernel.md; crates/kernel-shim/README.md; figures of hikey960:
+ * platforms/hikey960.toml.
+ *
+ * What must stay: a storm follows from `draw` alone: draws keep their order. Caller: drive.c
+ * (scenario.h has what it calls); `change_class`, `change_group`, `change_machine`, `parameters`
+ * and `blow` are one kind of change each.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

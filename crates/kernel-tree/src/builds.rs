@@ -4,6 +4,7 @@
 //! What must stay: the key has all that an object depends on (tree, shim, compiler, configuration):
 //! a part left out would find a wrong object. Tests: fake_tree.rs
 //! (`a_tree_is_built_once_and_again_when_it_changes`, `a_revision_is_built_beside_the_work_tree`).
+//! Free: words of progress, and how objects are laid out in the cache.
 //!
 //! Tests by part: `a_tree_is_built_once_and_again_when_it_changes` (`build`, `prepare`, `run`,
 //! `look`, `key`, `id`), `kinds_of_machines_options_and_shims_are_built_apart` (`key`, `Like`,

@@ -1,7 +1,8 @@
 //! One call of the shim's build script, and what its end means (docs/guide/kernel.md, "What it
 //! needs").
 //!
-//! What must stay: exit codes of build.sh and what they mean; the lock is the script's, too.
+//! What must stay: exit codes of build.sh and what they mean; the lock is the script's, too. Free:
+//! words of progress, and how the script is waited for.
 //!
 //! Tests by part: `each_end_of_the_script_is_an_error_of_its_own` (`run`, `error`),
 //! `the_script_has_the_lock_and_no_input` (`run`, `wait`). `count_objects` serves the words of

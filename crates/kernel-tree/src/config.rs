@@ -1,6 +1,7 @@
 //! A configuration fragment of the user's own (docs/guide/kernel.md, "What it needs").
 //!
-//! What must stay: the fragment is part of an object's key. Lines are those of `.config`.
+//! What must stay: the fragment is part of an object's key. Lines are those of `.config`. Free:
+//! words of refusals, but for those that tests quote.
 //!
 //! Tests by part: `only_options_stand_in_a_fragment` (`read`, `option`),
 //! `what_the_tree_did_not_take_is_found` (`not_taken`),

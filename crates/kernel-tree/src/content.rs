@@ -7,12 +7,14 @@
 //! changed in anything that the build reads has another key.
 //!
 //! What must stay: the sum of equal trees, wherever they are; what is remembered is only for speed.
+//! Free: the form of what is remembered.
 //!
 //! Tests by part: `only_what_the_build_reads_counts` (`look`, `add`, `add_file`, `sum`),
 //! `a_file_that_was_written_within_a_tick_is_read_again` (`known`, `of`),
 //! `a_change_with_an_old_time_is_one_that_make_would_miss` (`hides_a_change_from`),
 //! `what_was_seen_is_remembered` (`save`, `load`, `parse`),
 //! overlay.rs::`links_follow_the_tree_and_leave_products_out` (`paths`). `hex` is any sum's form.
+//! `now_ns` has no test of its own.
 //!
 //! Callers: builds.rs, overlay.rs (`paths`).
 //!
@@ -136,8 +138,8 @@ impl Content {
         self.files.keys().map(String::as_str)
     }
 
-    /// Whether make would miss a change since `built`: it compares times, and a file that was put
-    /// there with an old one is other than it was, and yet not newer than what was built of it.
+    /// Says whether make would miss a change since `built`: it compares times, and a file that was
+    /// put there with an old one is other than it was, and yet not newer than what was built of it.
     pub(crate) fn hides_a_change_from(&self, built: &Self) -> bool {
         self.files.iter().any(|(path, now)| {
             let before = built.files.get(path);

@@ -1,7 +1,8 @@
 //! What can go wrong between a name and a kernel that is loaded, and whose fault it is
 //! (docs/guide/kernel.md, "What it needs").
 //!
-//! What must stay: classes become exit codes: 2 what the user gave, 3 what the machine lacks.
+//! What must stay: classes become exit codes: 2 what the user gave, 3 what the machine lacks. Free:
+//! words, and further errors, each with its class.
 //!
 //! Tests by part: `a_cache_that_may_not_be_written_is_a_mistake_of_who_named_it` (`class_of`,
 //! `writing`), `what_a_machine_lacks_is_not_the_users_mistake` (`class`),

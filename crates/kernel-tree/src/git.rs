@@ -1,6 +1,7 @@
 //! The git history of a tree: read, never written (docs/guide/kernel.md, "Names").
 //!
-//! What must stay: the tree and its index are never written. Labels have git's words.
+//! What must stay: the tree and its index are never written. Labels have git's words. Free: which
+//! commands of git are asked.
 //!
 //! Tests by part: `folders_stand_for_their_files` (`two_levels`),
 //! crates/kernel-tree/tests/all/fake_tree.rs::`a_revision_is_built_beside_the_work_tree` (`of`,

@@ -1,7 +1,8 @@
 //! Trees that were fetched: sources of a version, or of a revision, in the cache
 //! (docs/guide/kernel.md, "What is kept").
 //!
-//! What must stay: a folder is whole or not there; its record is written last.
+//! What must stay: a folder is whole or not there; its record is written last. Free: how folders of
+//! the cache are called.
 //!
 //! Tests by part: `a_revision_is_built_beside_the_work_tree` (`revision`, `folder`),
 //! crates/cli/tests/all/kernel.rs::`the_list_says_what_is_here_without_an_archive` (`kept`),

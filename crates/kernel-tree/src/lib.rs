@@ -6,7 +6,8 @@
 //! files of `crates/kernel-shim` ([`build`]), and never written to. Built objects are kept by the
 //! content of all that went into them, and loaded by dlopen ([`Kernel`]). See docs/guide/kernel.md.
 //!
-//! What must stay: trees are never written to; what is fetched was named by the user.
+//! What must stay: trees are never written to; what is fetched was named by the user. Free: what is
+//! re-exported, as long as its callers build.
 //!
 //! Tests by part: crates/cli/tests/all/kernel.rs::`the_list_says_what_is_here_without_an_archive`
 //! (`cache`, `kept`).

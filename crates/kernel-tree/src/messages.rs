@@ -2,6 +2,7 @@
 //! own words go (docs/guide/kernel.md, "What it needs").
 //!
 //! What must stay: file, line and the compiler's words of the first mistakes; lengths are bounded.
+//! Free: which further words of make are dropped.
 //!
 //! Tests by part: `the_users_mistake_comes_through_with_file_and_line` (`of_compiler`,
 //! `last_sentence`, `shortened`, `is_of_make`), `a_flood_ends` (`of_compiler`: bounds). `sentences`

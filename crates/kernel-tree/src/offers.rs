@@ -1,7 +1,7 @@
 //! Which versions the package archive has (docs/guide/kernel.md, "Names").
 //!
 //! What must stay: the newest that fits is taken, the same on all machines with one archive.
-//! Answers are kept for a day.
+//! Answers are kept for a day. Free: how the archive is asked.
 //!
 //! Tests by part: `the_newest_that_begins_so_is_taken` (`newest`),
 //! `debians_own_package_goes_before_its_source` (`sort`), `a_series_is_named_once` (`series`),

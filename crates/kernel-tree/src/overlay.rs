@@ -1,7 +1,8 @@
 //! A folder of links to a tree's sources, for trees in which something was built: what such a build
 //! left would be taken for this one's (docs/guide/kernel.md, "What is kept").
 //!
-//! What must stay: links only to sources; products of another build never come along.
+//! What must stay: links only to sources; products of another build never come along. Free: how
+//! links are made and compared.
 //!
 //! Tests by part: `links_follow_the_tree_and_leave_products_out` (`link`, `remove_others`),
 //! fake_tree.rs::`a_tree_in_which_something_was_built_is_read_without_that` (a build of such a

@@ -2,7 +2,7 @@
 //! needs").
 //!
 //! What must stay: the sum over names and texts is part of an object's key; the order of files is
-//! free.
+//! free. Free: where the files are written to.
 //!
 //! Tests by part: `a_changed_file_is_another_shim` (`sum`), `the_files_are_written_as_they_are`
 //! (`put`, `of_folder`, `collect`),

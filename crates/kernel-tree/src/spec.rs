@@ -1,7 +1,8 @@
 //! How a kernel is named: `kernel:VERSION` or `kernel:PATH[@REV]`, then `:key=value,...`
 //! (docs/guide/kernel.md, "Names").
 //!
-//! What must stay: names, since results and studies have them; parameters keep their order.
+//! What must stay: names, since results and studies have them; parameters keep their order. Free:
+//! words of refusals, but for those that tests quote.
 //!
 //! Tests by part: `versions_and_folders_are_told_apart` (`parse`, `source`),
 //! `a_path_may_have_the_marks_in_it` (`parse_with`), `parameters_keep_their_order` (`parameters`),

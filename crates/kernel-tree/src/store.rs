@@ -2,10 +2,10 @@
 //! object that is half written is never found.
 //!
 //! What must stay: the form of the record, or objects of earlier builds are built anew; what is in
-//! use is never pruned.
+//! use is never pruned. Free: how much is kept before something is pruned.
 //!
 //! Tests by part: `an_object_is_found_by_its_key_and_only_whole` (`find`, `read`, `put`, `list`),
-//! `the_longest_unused_go` (`prune`, `prune_objects`).
+//! `the_longest_unused_go` (`prune`, `prune_objects`). `now` has no test of its own.
 //!
 //! Callers: builds.rs, crates/cli/src/commands/kernel.rs (`list`, exported as `built`).
 //!

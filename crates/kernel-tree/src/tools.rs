@@ -1,7 +1,7 @@
 //! The programs that a kernel is built with (docs/guide/kernel.md, "What it needs").
 //!
 //! What must stay: all that is missing is said at once. The compiler's line is part of an object's
-//! key.
+//! key. Free: words of refusals; further programs.
 //!
 //! Tests by part: `an_old_gcc_is_told_from_a_new_one` (`too_old`),
 //! crates/cli/tests/all/kernel.rs::`missing_tools_are_named` (`check`, `missing`, `require`).

@@ -1,7 +1,8 @@
 //! A tree on disk: is it one of a kernel, which version, how is it called (docs/guide/kernel.md,
 //! "Names").
 //!
-//! What must stay: only the tree's own Makefile is believed; nothing is run.
+//! What must stay: only the tree's own Makefile is believed; nothing is run. Free: words of
+//! refusals, but for those that tests quote.
 //!
 //! Tests by part: `a_makefile_says_the_version` (`version`), `what_is_missing_is_said` (`open`),
 //! fake_tree.rs::`what_is_no_tree_is_refused` (`open`).

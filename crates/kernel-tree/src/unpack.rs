@@ -2,6 +2,7 @@
 //! (docs/guide/kernel.md, "What is kept").
 //!
 //! What must stay: nothing is written outside the folder, whatever an archive names (`below`).
+//! Free: how an archive is read.
 //!
 //! Tests by part: `only_what_is_read_is_unpacked_without_the_folder_in_front` (`tar`, `below`,
 //! `put`), `a_broken_archive_is_an_error` (`archive`, `packed`, `piped`, `pipes`),
@@ -118,7 +119,7 @@ pub(crate) fn tar(
     Ok(())
 }
 
-/// Where an entry belongs; none if that is outside, or no file.
+/// Gives where an entry belongs; none if that is outside, or no file.
 fn below(entry: &Entry<'_, impl Read>, strip: usize) -> Option<String> {
     let kinds = [EntryType::Regular, EntryType::Symlink];
     if !kinds.contains(&entry.header().entry_type()) {

@@ -1,6 +1,7 @@
 //! Versions of kernels, as `7.3.4` (docs/guide/kernel.md, "Names").
 //!
-//! What must stay: the text is that which was read; a series begins its versions.
+//! What must stay: the text is that which was read; a series begins its versions. Free: how a text
+//! is taken apart.
 //!
 //! Tests by part: `a_series_begins_its_versions_only` (`begins`, `series`),
 //! `numbers_are_compared_as_numbers` (`cmp`, `partial_cmp`), `debians_own_part_goes` (`of_debian`),
@@ -35,7 +36,7 @@ impl Version {
         text[..end.unwrap_or(text.len())].parse().ok()
     }
 
-    /// As far as it names the series: `7.3` of `7.3.4`.
+    /// Gives the part that names the series: `7.3` of `7.3.4`.
     #[must_use]
     pub fn series(&self) -> Self {
         Self(self.0.iter().take(2).copied().collect())

@@ -2,7 +2,7 @@
 //! docs/guide/kernel.md, "What is kept".
 //!
 //! What must stay: what is left out here the build must not read: a change of it would not be seen
-//! (content.rs).
+//! (content.rs). Free: how the list is searched.
 //!
 //! Tests by part: `patterns_are_paths_from_the_root` (`parse`, `has`),
 //! `what_a_build_left_is_no_source` (`has_source`, `is_product`),

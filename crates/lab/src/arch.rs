@@ -1,6 +1,6 @@
 //! The architectures of guests (docs/guide/lab.md).
 //!
-//! What must stay: names that users type; they are those of platforms.
+//! What must stay: names that users type; they are those of platforms. Free: further architectures.
 //!
 //! Tests by part: `images_that_boot_have_an_architecture` (`Arch` by images),
 //! crates/lab/src/scheduler.rs::`another_architecture_and_a_script_are_refused` (`host`,
@@ -38,7 +38,7 @@ impl Arch {
         }
     }
 
-    /// Debian's name.
+    /// Gives Debian's name of the architecture.
     #[must_use]
     pub fn debian(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! The kernel of one guest, wherever it is from (docs/guide/lab.md, "A kernel of your own").
 //!
 //! What must stay: name, version and sum go into results. A kernel whose type information does not
-//! do is refused before a boot.
+//! do is refused before a boot. Free: words of refusals.
 //!
 //! Tests by part: `a_kernel_of_the_users_own_is_booted` (`of_own`, `name`, `version`),
 //! `a_file_that_is_no_kernel_of_the_guest_is_refused` (`get`, before it),

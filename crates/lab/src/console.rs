@@ -1,6 +1,7 @@
 //! What the end of a console says of a kernel that cannot have a guest (docs/guide/lab.md).
 //!
-//! What must stay: words of kernels; an unknown console gives None, never a guess.
+//! What must stay: words of kernels; an unknown console gives None, never a guess. Free: further
+//! words of kernels.
 //!
 //! Tests by part: `what_is_lacking_is_read_from_the_console` (`lacks`), `a_panic_says_why`
 //! (`panic`), guest/tests.rs::`a_kernel_that_lacks_what_a_guest_needs_is_named` (both, by way of a

@@ -1,7 +1,8 @@
 //! Archives in the kernel's initramfs format (`newc`: Documentation/driver-api/early-userspace/
 //! buffer-format.rst), written in order and without times, so that equal files give equal bytes.
 //!
-//! What must stay: equal files, equal bytes: no times, numbers of inodes by order.
+//! What must stay: equal files, equal bytes: no times, numbers of inodes by order. Free: how bytes
+//! are gathered.
 //!
 //! Tests by part: `what_is_written_is_read_back` (`folder`, `file`, `link`, `device`, `entry`,
 //! `above`, `pad`, `finish`), `an_empty_archive_is_its_end` (`finish`).
@@ -46,7 +47,7 @@ impl Archive {
         self.entry(path, mode, (0, 0), contents);
     }
 
-    /// A symbolic link.
+    /// Adds a symbolic link to the archive.
     pub(crate) fn link(&mut self, path: &str, target: &str) {
         let path = path.trim_matches('/');
         self.above(path);

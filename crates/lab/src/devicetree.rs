@@ -9,11 +9,12 @@
 //! way to say the same.
 //!
 //! What must stay: capacities and powers that a guest's kernel computes equal the platform's file.
+//! Free: names of nodes that the kernel does not look for.
 //!
 //! Tests by part: `hikey960_has_the_values_of_its_own_device_tree` (`edit`, `Clocked`, `new`),
 //! `the_map_has_the_clusters_of_the_platform`, `packages_are_sockets` (`cpu_map`, `cache_groups`),
 //! `the_kernels_formula_gives_every_platforms_capacities` (`capacities_per_mhz`, `top_khz`),
-//! `an_import_of_the_tree_has_the_platforms_figures` (all of it, read back),
+//! `an_import_of_the_tree_has_the_platforms_figures` (`edit`, read back),
 //! `power_that_the_kernel_refuses_is_refused_here` (`power_uw`).
 //!
 //! Callers: guest.rs (`device_tree`). The page is docs/guide/lab.md.

@@ -2,7 +2,7 @@
 //! asked (docs/guide/lab.md).
 //!
 //! What must stay: hostile headers are refused or read as nothing; only ELF of 64 bits,
-//! little-endian.
+//! little-endian. Free: how headers are walked.
 //!
 //! Tests by part: `this_test_program_needs_a_loader_and_libc` (`needs`, `folders`),
 //! `a_missing_library_is_named` (`libraries`), `a_script_is_no_program` (`needs`: the error),

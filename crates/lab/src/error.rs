@@ -1,6 +1,7 @@
 //! What can go wrong, and whose fault it is (docs/guide/lab.md).
 //!
-//! What must stay: classes become exit codes: 2 what was asked for, 3 what the machine lacks.
+//! What must stay: classes become exit codes: 2 what was asked for, 3 what the machine lacks. Free:
+//! words, and further errors, each with its class.
 //!
 //! Tests by part: `all_kernels_that_were_tried_are_named` (`List`, `fmt`, `class`),
 //! `a_version_that_no_archive_has_is_a_mistake_of_who_named_it` (`class`). What `reading`,

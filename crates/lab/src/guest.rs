@@ -2,7 +2,8 @@
 //! (docs/guide/lab.md). A guest that hangs is ended, and its console is kept.
 //!
 //! What must stay: the command line decides what a guest is; equal requests have equal lines.
-//! Patience is wall time and changes no result but that there is one.
+//! Patience is wall time and changes no result but that there is one. Free: lengths of patience,
+//! and words.
 //!
 //! Tests by part (guest/tests.rs): `a_guest_that_stands_still_before_it_is_up_is_started_once_more`
 //! (`boot`, `try_boot`, `start`, `is_up`), `a_guest_that_has_sent_its_results_was_up` (`is_up`,
@@ -16,7 +17,7 @@
 //! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`). Booting guests alone
 //! (crates/lab/tests/boot.rs) try `command`, `base_command`, `arm64_machine`, `numa`,
 //! `device_tree`, `unpack`, `keep`, `no_result`, `of_first_try`; `initrd`, `console`, `messages`
-//! and `said` are names of files.
+//! and `said` are names of files. `console_text` and `now` have no test of their own.
 //!
 //! Callers: run.rs.
 //!
@@ -148,7 +149,7 @@ impl Guest<'_> {
         [self.console(), self.messages()]
     }
 
-    /// Where that is of a start that was not the last.
+    /// Gives the path of such a file of a start that was not the last.
     fn of_first_try(&self, file: &Path) -> PathBuf {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         self.folder.join(format!("first-{name}"))

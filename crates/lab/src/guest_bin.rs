@@ -1,6 +1,7 @@
 //! This project's own programs for the guest: static, built by `make lab` (docs/guide/lab.md).
 //!
-//! What must stay: names of the programs, which the guest's scripts call.
+//! What must stay: names of the programs, which the guest's scripts call. Free: where the programs
+//! are looked for.
 //!
 //! Tests by part: `the_first_folder_that_has_it_counts` (`find_in`),
 //! `what_is_not_built_is_said_with_the_way_out` (`require`, `find`, `folders`).

@@ -5,7 +5,8 @@
 //! Documentation/arch/arm64/booting.rst; a packed EFI image,
 //! drivers/firmware/efi/libstub/zboot.lds.
 //!
-//! What must stay: bytes of an image are hostile: offsets are checked, sizes bounded.
+//! What must stay: bytes of an image are hostile: offsets are checked, sizes bounded. Free: further
+//! ways of packing.
 //!
 //! Tests by part: `a_raw_arm64_image_gives_its_own_types` (`btf`, `btf_of`, `search_btf`),
 //! `a_packed_arm64_image_is_unpacked` (`unpacked`, `payload_arm64`, `unpack`),
@@ -44,7 +45,7 @@ pub(crate) fn btf(arch: Arch, image: &[u8]) -> Result<Vec<u8>, LabError> {
     btf_of(arch, &unpacked(arch, image)?)
 }
 
-/// The same of a kernel that is [`unpacked`].
+/// Gives the type information of a kernel that is [`unpacked`].
 ///
 /// # Errors
 /// When it has none.

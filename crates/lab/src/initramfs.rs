@@ -2,7 +2,7 @@
 //! and what one run adds (docs/guide/lab.md).
 //!
 //! What must stay: equal runs have equal archives, so names are added in order. The base is kept
-//! under a sum of what is in it.
+//! under a sum of what is in it. Free: how the base is kept in the cache.
 //!
 //! Tests by part: `an_x86_guest_runs_a_command_and_brings_back_what_it_did` (`get`, `build`,
 //! `with`, `add_scripts`, `add`), boot.rs::`a_guest_has_packages_and_systemd` (`add_service`).

@@ -1,7 +1,8 @@
 //! The kernels that guests can have: which are wanted, which can be had, which can be used
 //! (docs/guide/lab.md). What was fetched is kept whole or fetched again.
 //!
-//! What must stay: files of the cache's folders, or kernels are fetched anew.
+//! What must stay: files of the cache's folders, or kernels are fetched anew. Free: how the archive
+//! is asked.
 //!
 //! Tests by part: `packages_are_chosen_by_version_and_flavour`, `modules_come_with_newer_kernels`
 //! (`choose`), `a_kernel_is_judged_by_what_the_live_scheduler_calls` (`judge`),

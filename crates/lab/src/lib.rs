@@ -8,6 +8,7 @@
 //! is an error, never a result ([`outcome`]). See docs/guide/lab.md.
 //!
 //! What must stay: nothing of the host is changed but the cache; each step says what it fetches.
+//! Free: what is not public.
 //!
 //! Tests by part: `rounds_are_whole_microseconds` (`round_us`),
 //! crates/cli/tests/all/lab.rs::`a_right_request_gets_as_far_as_the_cache` (`cache`),

@@ -2,7 +2,7 @@
 //! (docs/guide/lab.md).
 //!
 //! What must stay: a guest's CPUs are numbered as the platform numbers those that are left;
-//! `platform_cpus` and `guest_cpus` are each other's reverse.
+//! `platform_cpus` and `guest_cpus` are each other's reverse. Free: words of refusals.
 //!
 //! Tests by part: `a_platform_of_another_architecture_is_refused` (`load`),
 //! `a_guests_cpus_are_those_of_the_platform` (`platform_cpus`, `of`),

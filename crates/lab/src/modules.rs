@@ -2,7 +2,8 @@
 //! that it needs (docs/guide/lab.md, "A kernel of your own"). A module comes after those that it
 //! needs.
 //!
-//! What must stay: the order of loading; only files below the named folder are read.
+//! What must stay: the order of loading; only files below the named folder are read. Free: how the
+//! files of a folder are read.
 //!
 //! Tests by part: `a_module_comes_after_those_that_it_needs` (`named`, `load`, `add`, `has`,
 //! `information`, `unpacked`, `packing`, `plain_name`), `they_are_found_where_make_puts_them`

@@ -2,7 +2,8 @@
 //! (docs/guide/lab.md).
 //!
 //! What must stay: keys of facts are those that crates/lab/src/guest/run.sh writes
-//! (`scheduler_facts`, `stop_scheduler`). A doubt is a failure, never a result. Tests by part:
+//! (`scheduler_facts`, `stop_scheduler`). A doubt is a failure, never a result. Free: words of
+//! failures, but for those that tests quote. Tests by part:
 //! `the_scheduler_that_was_asked_for_is_a_result` (`judge`; `kernel_ran`, also without sched_ext),
 //! `another_scheduler_is_a_failure_whoever_was_asked_for` (`kernel_ran`, `wakeplace_ran`),
 //! `a_scheduler_that_never_came_is_a_failure`, `a_scheduler_that_was_put_out_is_a_failure` and
@@ -76,7 +77,7 @@ impl fmt::Display for Scheduler {
 }
 
 impl Scheduler {
-    /// Is it anybody's?
+    /// Says whether it is anybody's scheduler, with a loader.
     pub(crate) fn is_loader(&self) -> bool {
         matches!(self, Self::Loader(_))
     }
@@ -389,7 +390,7 @@ mod tests {
                           end_state=enabled\nend_ops=bpfland_1.1.4\nend_loads=1\n\
                           scheduler_alive=yes\nscheduler_exit=130\ncommand_exit=0\n";
 
-    /// The same of anybody's scheduler.
+    /// Says what failed by facts and log of a guest, of anybody's scheduler.
     fn loader_failure(facts: &str, dmesg: &str) -> Option<String> {
         let loader = Scheduler::Loader(Loader {
             text: "./scx_bpfland -m all".to_owned(),

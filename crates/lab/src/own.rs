@@ -3,7 +3,8 @@
 //! (docs/guide/lab.md, "A kernel of your own"). What is lacking is named with the option of the
 //! kernel's configuration.
 //!
-//! What must stay: whatever is known to be lacking is said before a boot, all of it.
+//! What must stay: whatever is known to be lacking is said before a boot, all of it. Free: words of
+//! the sentences, but for those that tests quote.
 //!
 //! Tests by part (own/tests.rs): `a_version_is_no_path` (`Choice::of`, `is_version`),
 //! `what_is_no_image_of_the_guest_is_refused` (`open`, `read`, `wrong`, `boot_file`),
@@ -183,7 +184,7 @@ impl Own {
         })
     }
 
-    /// As it is called where a version stands.
+    /// Gives what it is called where a version stands.
     pub(crate) fn version(&self) -> String {
         let own = || self.file.display().to_string();
         self.release.clone().unwrap_or_else(own)

@@ -1,7 +1,7 @@
 //! Debian packages that a run adds to its guest, whole, with what they need (docs/guide/lab.md).
 //!
 //! What must stay: packages are unpacked, never installed; order by names, so that archives are
-//! equal.
+//! equal. Free: how the archive is asked.
 //!
 //! Tests by part: `names_are_those_that_debian_allows` (`from_str`, `as_str`),
 //! `files_have_their_place_below_usr` (`place`), `a_package_is_taken_whole` (`add_folder`,
@@ -149,13 +149,13 @@ fn add_folder(archive: &mut Archive, root: &Path, folder: &Path) -> Result<(), L
     Ok(())
 }
 
-/// By anybody.
+/// Says whether anybody may execute it.
 fn is_executable(about: &fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     about.permissions().mode() & 0o111 != 0
 }
 
-/// Where a path of a package is in the guest; none if it is left out.
+/// Gives where a path of a package is in the guest; none if it is left out.
 fn place(below: &str) -> Option<String> {
     let in_or_at = |folder: &&str| {
         let rest = below.strip_prefix(*folder);

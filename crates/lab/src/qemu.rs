@@ -2,7 +2,8 @@
 //! through the loader it came with, so that it needs nothing of the host's libraries
 //! (docs/guide/lab.md).
 //!
-//! What must stay: the oldest version that is taken, since the command line relies on it.
+//! What must stay: the oldest version that is taken, since the command line relies on it. Free:
+//! where it is fetched from.
 //!
 //! Tests by part: `versions_are_read_and_compared` (`parse_version`),
 //! `a_fetched_emulator_is_started_by_its_own_loader` (`fetched`, `command`),

@@ -2,7 +2,7 @@
 //! the one asked for is an error.
 //!
 //! What must stay: fields of a result (JSON of `lab run`), and the order of checks: all that can be
-//! refused is refused before a boot.
+//! refused is refused before a boot. Free: words of progress, and how files are named on the way.
 //!
 //! Tests by part: `words_reach_the_guest_as_they_are` (`script`),
 //! `a_json_object_is_the_programs_report` (`report`),

@@ -2,7 +2,7 @@
 //! needs (docs/guide/lab.md).
 //!
 //! What must stay: the program and its libraries go in unchanged, under the paths that its dynamic
-//! linker looks at.
+//! linker looks at. Free: words of refusals, but for those that tests quote.
 //!
 //! Tests by part: `a_program_of_this_machine_comes_with_its_libraries_and_its_linker` (`carry`,
 //! `folders`), `another_architecture_and_a_script_are_refused` (`check`, `carry`),

@@ -6,7 +6,7 @@
 //! platform's.
 //!
 //! What must stay: the kernel's sched domains in a guest are those of the platform; what cannot be
-//! expressed is refused.
+//! expressed is refused. Free: how the tree is counted.
 //!
 //! Tests by part: `packages_caches_cores_and_threads_are_counted` (`of`, `tree`),
 //! `the_generic_machine_is_flat` (`of`), `what_the_emulator_cannot_express_is_refused` (`of`:

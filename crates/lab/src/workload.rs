@@ -2,7 +2,7 @@
 //! guest cannot do as the simulator does is refused.
 //!
 //! What must stay: times are ns, work is scaled to the guest's CPU of 1024. The form of a job is
-//! `crates/guest/src/job.rs`'.
+//! `crates/guest/src/job.rs`'. Free: words of refusals, but for those that tests quote.
 //!
 //! Tests by part: `a_periodic_workload_becomes_a_job` (`job`, `translate`, `task`, `phase`, `op`,
 //! `loops`), `work_meant_for_a_small_cpu_is_less_on_a_big_one` (`scaled`),
@@ -45,7 +45,7 @@ pub fn job(
     job_of(&spec, seed, window_ns, trace, arch, machine)
 }
 
-/// The same of a workload that is read already.
+/// Makes a job of a workload that is read already.
 ///
 /// # Errors
 /// When it does not fit the machine or the guest.
@@ -255,7 +255,7 @@ impl Translation<'_> {
         }
     }
 
-    /// A phase of it.
+    /// Translates a phase of a task.
     fn phase(&self, phase: &Phase) -> job::Phase {
         job::Phase {
             loops: loops(phase.loops),
@@ -300,7 +300,7 @@ fn scaled(work_ns: u64, speed: u64) -> u64 {
     u64::try_from(work).unwrap_or(u64::MAX)
 }
 
-/// As the job file says it.
+/// Gives the number of loops as the job file says it.
 fn loops(loops: Loops) -> job::Loops {
     match loops {
         Loops::Forever => job::Loops::Forever,

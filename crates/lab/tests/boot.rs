@@ -1,5 +1,23 @@
 //! Boots guests: minutes, and downloads of some 100 MB where the cache is empty. Run it with
 //! `cargo test -p wakeplace-lab --test boot -- --ignored`.
+//! Page: docs/guide/lab.md.
+//!
+//! What must stay: ignored by default: it boots and downloads. What is expected is of the command
+//! and the platform, not of a run. Free: platforms, commands and times that only serve a boot.
+//! Tests by part (in crates/lab/src): run.rs:
+//! `an_x86_guest_runs_a_command_and_brings_back_what_it_did` (`run`, `collect`),
+//! `a_loader_that_attaches_nothing_gives_no_result` (`add_scheduler`); packages.rs:
+//! `a_guest_has_packages_and_systemd`; devicetree.rs:
+//! `an_arm64_guest_has_the_capacities_and_the_energy_model_of_its_platform`; bootable.rs:
+//! `a_kernel_of_the_users_own_is_booted` (`of_own`); modules.rs:
+//! `a_kernel_of_the_users_own_has_operating_points_by_its_module`; scheduler.rs:
+//! `a_guest_runs_anybodys_scheduler` (`add`); guest.rs:
+//! `a_guest_that_hangs_is_ended_with_its_console`.
+//! Helpers, and who fails with them: `request`, `boot` (all tests,
+//! `an_x86_guest_runs_a_command_and_brings_back_what_it_did` among them); `own`
+//! (`a_kernel_of_the_users_own_is_booted`,
+//! `a_kernel_of_the_users_own_has_operating_points_by_its_module`); `loader`
+//! (`a_loader_that_attaches_nothing_gives_no_result`, `a_guest_runs_anybodys_scheduler`).
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -6,13 +6,18 @@
 //!
 //! What must stay: what is hashed and in which order (`add_figures`): results have the hash, and
 //! scripts/same-runs.txt records it. Runs of equal hashes are one run (`independent`;
-//! docs/guide/results.md, "Intervals"). What a run did not measure is absent, not 0. Tests by part:
+//! docs/guide/results.md, "Intervals"). What a run did not measure is absent, not 0. Free: what
+//! leaves every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `every_observer_reports` (`finish`, `effects`, `value_of`, `happened`),
 //! `every_plain_metric_is_reported_or_excluded_by_the_platform` (`finish`),
 //! `unknown_wakeups_have_no_latency` and `no_power_figures_no_energy` (`collector`),
 //! `a_report_of_another_run_is_refused` (the check of the end), `series_and_pairs_run_by_run`
 //! (`series`, `paired`), `equal_runs_are_one` (`independent`). No test of its own: `budgets`;
-//! `add_figures`, whose hashes `cargo xtask same-runs` compares.
+//! `add_figures`, whose hashes `cargo xtask same-runs` compares. `kept` by
+//! crates/report/src/diff/tests.rs::`runs_of_one_seed_are_a_pair`.
+//!
+//! Callers: crates/report/src/json.rs (`independent`), crates/study/src/comparison.rs
+//! (`independent`), crates/study/src/rows.rs (`independent`), many files (`paired`).
 //!
 //! Tests: crates/metrics/src/collector/tests.rs
 

@@ -6,10 +6,11 @@
 //!
 //! What must stay: labels of parts are keys of the JSON's energy lists (docs/guide/report.md, "In
 //! the JSON"). Joules are there only for powers in watts, and a total only with a figure for the
-//! board. Tests by part: `joules_only_from_watts` (`report`, `scaled`),
-//! meter/tests.rs::`energy_by_hand` (`label`, `cluster_energy`),
-//! meter/tests.rs::`transitions_are_drawn_and_named` and
-//! meter/tests.rs::`threads_of_a_core_share_power` (`label`). No test of its own: `scaled_unit`.
+//! board. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `joules_only_from_watts` (`report`, `scaled`), meter/tests.rs::`energy_by_hand`
+//! (`label`, `cluster_energy`), meter/tests.rs::`transitions_are_drawn_and_named` and
+//! meter/tests.rs::`threads_of_a_core_share_power` (`label`), the first also `values` and
+//! `with_work`, its own. No test of its own: `scaled_unit`.
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs
 

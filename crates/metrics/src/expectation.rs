@@ -7,10 +7,12 @@
 //!
 //! What must stay: the language, as scripts of CI systems have it; a condition that is printed
 //! reads as the same one. An absent metric meets no condition. A change that its interval does not
-//! tell is neither met nor failed. Tests by part: `reads_every_operator` (`Expectation::parse`),
+//! tell is neither met nor failed. Free: what leaves every figure as it is (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `reads_every_operator` (`Expectation::parse`),
 //! `checks_the_boundary_of_every_operator` (`holds`, `check`), `refuses_with_the_nearest_name`
 //! (`ExpectationError`, `Limit::parse`), `prints_as_it_is_read` (`Display`, `condition`),
-//! `a_change_is_judged_by_its_interval` (`told`, `check_change`).
+//! `a_change_is_judged_by_its_interval` (`told`, `check_change`), `reads_every_operator` (`symbol`,
+//! `parse`), `prints_as_it_is_read` (`fmt`).
 //!
 //! Tests: below
 

@@ -8,10 +8,12 @@
 //!
 //! What must stay: names of metrics. A frame whose deadline lies behind the end of the run is not
 //! judged. A frame is missed from one nanosecond after its deadline. Metrics of single chains are
-//! there only where there are several. Tests by part: `frames_by_hand` (`judged`, `report`),
+//! there only where there are several. Free: what leaves every figure as it is (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `frames_by_hand` (`judged`, `report`),
 //! `an_end_is_that_of_the_frame_that_was_handed_on` (`woken`, `end`),
 //! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
-//! (`first_open`).
+//! (`first_open`), all (`new`, `happened`, `begin`, `is_open`, `is_missed`, `signed`); `one`,
+//! `wake` and `values` are the tests' own.
 //!
 //! Tests: below
 

@@ -5,12 +5,13 @@
 //!
 //! What must stay: a period counts from its entry to the wake-up, without the way out; states are
 //! judged by the platform's `min_residency_ns`, as cpuidle's `above` and `below` are. The periods
-//! in which a run begins and ends do not count. Tests by part:
+//! in which a run begins and ends do not count. Free: what leaves every figure as it is
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `the_period_includes_the_entry_and_not_the_exit` (`cpu_power`, `row`),
 //! `the_shallowest_state_is_never_too_deep` (`Bounds`),
 //! `a_caught_entry_is_too_deep_however_long_the_way_back` (`woken`),
 //! `periods_without_a_begin_or_an_end_do_not_count` (`was_busy`), `shares_are_of_all_periods`
-//! (`report`).
+//! (`report`), all (`new`, `happened`); `choices`, `counts` and `visit` are the tests' own.
 //!
 //! Tests: below
 

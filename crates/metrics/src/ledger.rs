@@ -7,12 +7,14 @@
 //!
 //! What must stay: every nanosecond of every CPU and cluster stands under exactly one entry. The
 //! order of parts is cluster, then what, CPUs before the cluster itself: JSON keeps it. Energy is
-//! exact in integers. No code is shared with `running.rs` that could be wrong in both. Tests by
-//! part: `energy_by_hand` (`parts`, `cpus`, `PartTable`), `transitions_are_drawn_and_named`
-//! (`cpu_kind`), `a_ledger_entry_under_the_wrong_state_is_found` (`settle`),
-//! `an_unannounced_cpu_is_found` and `an_unannounced_cluster_is_found` (`check_times`),
-//! `work_is_drawn_by_busy_cpus_alone` (`work`), `threads_of_a_core_share_power`
-//! (`PartKind::BusyBeside`).
+//! exact in integers. No code is shared with `running.rs` that could be wrong in both. Free: what
+//! leaves every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `energy_by_hand` (`parts`, `cpus`, `PartTable`), `transitions_are_drawn_and_named` (`cpu_kind`),
+//! `a_ledger_entry_under_the_wrong_state_is_found` (`settle`), `an_unannounced_cpu_is_found` and
+//! `an_unannounced_cluster_is_found` (`check_times`), `work_is_drawn_by_busy_cpus_alone` (`work`),
+//! `threads_of_a_core_share_power` (`PartKind::BusyBeside`), all (`new`, `cpu`, `cluster`,
+//! `frequency`, `cpu_power`, `cluster_kind`, `add`, `entries`, `of_cluster`); `corrupt` is for the
+//! tests of the check.
 //!
 //! Tests: crates/metrics/src/meter/tests.rs
 

@@ -1,4 +1,5 @@
-//! Observers of the engine and the statistics over their results.
+//! Observers of the engine and the statistics over their results (docs/guide/results.md, "What a
+//! result holds").
 //!
 //! [`RunMetrics::collector`] gives one observer that measures everything of a run; its `finish`
 //! returns the metrics by name. [`METRICS`] defines every name. The energy meter integrates the
@@ -9,7 +10,8 @@
 //!
 //! What must stay: the same inputs give the same bits on every machine. So statistics take values
 //! in index order, with IEEE-exact operations and functions of the crate libm, never those of the
-//! system. Observers change no run. Tests by part: `same_bits_in_every_build` (statistics),
+//! system. Observers change no run. Free: what leaves every figure as it is (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `same_bits_in_every_build` (statistics),
 //! crates/cli/tests/all/results.rs::`the_same_command_gives_the_same_bytes` (all of a result).
 //!
 //! Tests: beside its modules,

@@ -7,10 +7,13 @@
 //! What must stay: names of metrics. Bins and rounding of sysbench's percentile are sysbench's
 //! (docs/rules/workloads.md#sysbench), with libm, so that every machine has the same bits. Other
 //! percentiles are nearest ranks in integers; `latency.rs` takes its own from here (`permille`). A
-//! series without values has no metric. Tests by part: `statistics_of_four_values` (`value_ns`,
-//! `permille`, `report`), `a_series_without_values_has_no_metrics` (`Record::report`),
+//! series without values has no metric. Free: what leaves every figure as it is (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `statistics_of_four_values` (`value_ns`, `permille`,
+//! `report`), `a_series_without_values_has_no_metrics` (`Record::report`),
 //! `sysbench_answers_with_the_middle_of_a_bin` (`p95_ns`), `values_out_of_range_go_to_the_ends`
-//! (`LogBins::add`).
+//! (`LogBins::add`), all (`new`, `add`, `sample`); `series` is the tests' own.
+//!
+//! Callers: latency.rs (`permille`).
 //!
 //! Tests: below
 

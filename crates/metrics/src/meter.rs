@@ -9,13 +9,18 @@
 //!
 //! What must stay: the two books share no code but tables of the platform. At the end of every run
 //! they agree to the last unit, and the ledger accounts for every nanosecond of every CPU and
-//! cluster; `close` panics otherwise. The board counts only beside microwatts. Tests by part:
+//! cluster; `close` panics otherwise. The board counts only beside microwatts. Free: what leaves
+//! every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `energy_by_hand` (`close`, `clusters`), `equals_the_power_summed_nanosecond_by_nanosecond` (all
 //! announcements), `a_ledger_entry_under_the_wrong_state_is_found`,
 //! `a_wrong_running_total_is_found` and `work_under_the_wrong_state_is_found` (`close`),
 //! `board_is_counted_only_beside_microwatts` (`board`), `threads_of_a_core_share_power` (`tell`),
 //! `measured_powers_follow_the_other_clock` (`points`), `time_that_runs_backwards_is_found` (the
-//! order of time).
+//! order of time), all (`new`, `happened`, `point`, `follow`, `cpu_power`, `cluster_power`,
+//! `frequency`, `finish`, `report`, `unit`), `threads_of_a_core_share_power` (`cpu_busy_beside`),
+//! `work_is_drawn_by_busy_cpus_alone` (`has_work`, `work`). What a source of powers has
+//! (`cpu_busy`, `cpu_idle`, `cpu_transition`, `cluster_on`, `cluster_idle`, `cluster_all_idle`) is
+//! power.rs', with its tests.
 //!
 //! Tests: crates/metrics/src/meter/tests.rs
 

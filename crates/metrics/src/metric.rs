@@ -6,12 +6,17 @@
 //!
 //! What must stay: a name ends in its unit. A plain name wins over a pattern. The direction
 //! (`Better`) decides the words of verdicts (docs/guide/results.md, "Intervals"). `KEY_METRICS` is
-//! the order in which tables and the error of an unknown name list metrics. Tests by part:
+//! the order in which tables and the error of an unknown name list metrics. Free: what leaves every
+//! figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `names_end_in_their_unit` (`METRICS`), `names_are_found_once` (`matches`, `is_of_cases`,
 //! `a_case`), `patterns_need_a_cluster` (`find_metric`), `unknown_names_get_the_nearest`
 //! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_cluster`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`).
+//! `for_state` has no test of its own.
+//!
+//! Callers: crates/cli/src/expect.rs (`for_cluster`, `for_state`), crates/report/src/comparison.rs
+//! (`is_of_cases`), crates/study/src/file/mod.rs (`is_of_cases`), many files (`find_metric`).
 //!
 //! Tests: crates/metrics/src/metric/tests.rs,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,

@@ -4,10 +4,11 @@
 //! Called by `meter.rs` only. Numbers of states are the platform's, shallow ones first.
 //!
 //! What must stay: an announced state of the cluster wins over what its CPUs do. A CPU on its way
-//! into or out of a state keeps its cluster on, and so does one that was not announced yet. Tests
-//! by part: `quiet_means_powered_without_a_busy_cpu` (`of`, `place`),
+//! into or out of a state keeps its cluster on, and so does one that was not announced yet. Free:
+//! what leaves every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `quiet_means_powered_without_a_busy_cpu` (`of`, `place`),
 //! meter/tests.rs::`transitions_are_drawn_and_named` (CPUs on their way),
-//! meter/tests.rs::`energy_by_hand` (`cluster`).
+//! meter/tests.rs::`energy_by_hand` (`cluster`), all (`new`, `cpu`).
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs
 

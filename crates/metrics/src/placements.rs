@@ -6,11 +6,14 @@
 //!
 //! What must stay: names of metrics, and that `CAUSES` has the order of `cause_index`. Moves by
 //! hotplug, exec and dispatch are in no result without such a move. Shares are there only for a run
-//! longer than 0. Tests by part: `counts_by_kind_cause_and_cluster` (`count`, `migrate`,
-//! `cause_index`, `report`), `wakeups_by_kind_within_a_cluster` (`groups`), `overutilized_share`
-//! (`overutilized`, `report_overutilized`),
+//! longer than 0. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `counts_by_kind_cause_and_cluster` (`count`, `migrate`, `cause_index`,
+//! `report`), `wakeups_by_kind_within_a_cluster` (`groups`), `overutilized_share` (`overutilized`,
+//! `report_overutilized`),
 //! collector/tests.rs::`every_plain_metric_is_reported_or_excluded_by_the_platform` (causes that
-//! are left out).
+//! are left out), all (`new`, `happened`, `placement`), `overutilized_share` (`finish`).
+//!
+//! Callers: collector.rs (`report_overutilized`).
 //!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 

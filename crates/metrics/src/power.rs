@@ -7,13 +7,16 @@
 //!
 //! What must stay: a cluster state's figure is only for a cluster that is in it; until then the
 //! cluster is on. A board of 0 is a figure, none is none: only with one has a result a total.
-//! `model.work_power=off` takes away `work` alone (docs/decisions/055). Tests by part:
+//! `model.work_power=off` takes away `work` alone (docs/decisions/055). Free: what leaves every
+//! figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `figures_come_from_the_platform` (`cpu_busy`, `cluster_all_idle`), `a_board_of_0_is_a_figure`
 //! (`board`), meter/tests.rs::`threads_of_a_core_share_power` (`cpu_busy_beside`, `work`),
 //! meter/tests.rs::`clock_gated_power_goes_with_the_clock` (`cpu_idle`),
 //! meter/tests.rs::`measured_powers_follow_the_other_clock` (`of_platform`),
-//! crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json` (`has_work`). No test
-//! of its own: `without_work`.
+//! crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json` (`has_work`),
+//! `figures_come_from_the_platform` (`new`, `cpu_id`, `cpu_transition`, `cluster_on`,
+//! `cluster_idle`), collector/tests.rs::`a_report_of_another_run_is_refused` (`of_run`). No test of
+//! its own: `without_work`.
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs
 

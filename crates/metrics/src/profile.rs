@@ -8,11 +8,12 @@
 //!
 //! What must stay: the order of lists: clusters, states and clocks as the platform has them,
 //! reasons by their numbers, latencies ascending. Keys and places in lists are in the JSON. Shares
-//! of a whole add up to 100 %. Tests by part: `shares_by_hand` (`details`, `energy`, `spent`,
-//! `domains`), `edges_are_quarters_of_powers_of_two` (`edge`),
-//! `coarse_buckets_keep_the_counts_in_order` (`coarse`),
-//! crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json` (`reasons`,
-//! `accounted`), report.rs::`kinds_of_cpu_within_a_cluster_add_up` (`details.kinds`).
+//! of a whole add up to 100 %. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `shares_by_hand` (`details`, `energy`, `spent`, `domains`),
+//! `edges_are_quarters_of_powers_of_two` (`edge`), `coarse_buckets_keep_the_counts_in_order`
+//! (`coarse`), crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json`
+//! (`reasons`, `accounted`), report.rs::`kinds_of_cpu_within_a_cluster_add_up` (`details.kinds`),
+//! `shares_by_hand` (`named`, `percent`); `buckets` and `run` are the tests' own.
 //!
 //! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
 //! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json

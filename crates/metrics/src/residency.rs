@@ -6,11 +6,15 @@
 //!
 //! What must stay: names of metrics. A track's states are 0 busy or powered, then the idle states,
 //! then transition. The times of a CPU add up to the run: shares here and in `profile.rs` are of
-//! that sum. A state that was never entered is in no list. Tests by part: `shares_by_hand`
-//! (`report`, `deep_ns`, `Domain`), `tables_by_hand` (`domains`, `clusters`, `by_state`),
+//! that sum. A state that was never entered is in no list. Free: what leaves every figure as it is
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `shares_by_hand` (`report`,
+//! `deep_ns`, `Domain`), `tables_by_hand` (`domains`, `clusters`, `by_state`),
 //! `kinds_within_a_cluster_are_told_apart` (`kinds`, `of_group`),
 //! `a_package_is_idle_while_all_its_cpus_are` (`Package`, `idle_exits`),
-//! `transitions_are_neither_busy_nor_idle` (`Track`, `cpu_power`).
+//! `transitions_are_neither_busy_nor_idle` (`Track`, `cpu_power`), all (`new`, `happened`,
+//! `settle`, `change`, `frequency`, `cluster_power`, `finish`),
+//! `transitions_are_neither_busy_nor_idle` (`transition_ns`), `tables_by_hand` (`idle`); `measured`
+//! is the tests' own.
 //!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 

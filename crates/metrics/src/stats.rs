@@ -7,16 +7,21 @@
 //!
 //! What must stay: the order of sums and of roundings; another one changes the bytes of every
 //! result. Value i of both lists is of one seed: pairs rely on it. Which method is taken when is
-//! docs/guide/results.md's, and `Method` names it in the JSON. Tests by part:
-//! `same_bits_in_every_build` (`mean`, `sum`), `summary_by_hand`, `one_value_has_no_interval`,
-//! `equal_values_do_not_vary` and `a_mean_of_zero_has_no_relative_deviation` (`Summary::of`),
-//! `a_geometric_mean_by_hand` (`geometric_mean`), `ratios_by_hand` and `no_ratio_falls_below_nothing` (`log_ratio`), `differences_by_hand` and
+//! docs/guide/results.md's, and `Method` names it in the JSON. Free: what leaves every figure as it
+//! is (ARCHITECTURE.md, "What a change may touch"). Tests by part: `same_bits_in_every_build`
+//! (`mean`, `sum`), `summary_by_hand`, `one_value_has_no_interval`, `equal_values_do_not_vary` and
+//! `a_mean_of_zero_has_no_relative_deviation` (`Summary::of`), `a_geometric_mean_by_hand`
+//! (`geometric_mean`), `ratios_by_hand` and `no_ratio_falls_below_nothing` (`log_ratio`),
+//! `differences_by_hand` and
 //! `a_count_loses_no_more_than_it_has` (`difference`), `pairing_removes_what_the_seeds_share` and
 //! `degenerate_pairs` (`PairedDelta::of`), `from_nothing_there_is_a_side_and_no_percent`
 //! (`percent`), `an_interval_lies_within_a_margin_beyond_or_across` (`Equivalence::of`),
 //! coverage.rs::`intervals_hold_the_truth_as_often_as_they_say` (`half_width`),
 //! crates/report/src/phrase.rs::`direction_decides_what_is_better` (`difference_of`),
-//! collector/tests.rs::`equal_runs_are_one` (`bounds`).
+//! collector/tests.rs::`equal_runs_are_one` (`bounds`), `ratios_by_hand` (`excludes_zero`),
+//! `summary_by_hand` (`sample_sd`); `near` is the tests' own.
+//!
+//! Callers: many files (`bounds`).
 //!
 //! Tests: below, crates/metrics/src/stats/coverage.rs,
 //! crates/report/src/phrase.rs::direction_decides_what_is_better,

@@ -8,7 +8,7 @@
 //! What must stay: each digit; every result has intervals, and a changed digit changes their bytes.
 //! Tests by part: `agrees_with_an_independent_distribution` (`T975` and the expansion above 30),
 //! `agrees_with_the_published_three_decimals` (`T975`), stats.rs::`same_bits_in_every_build` (bits
-//! of the expansion).
+//! of the expansion), both (`t975`).
 //!
 //! Tests: below, crates/metrics/src/stats.rs::same_bits_in_every_build
 

@@ -1,9 +1,14 @@
-//! A small platform with made-up powers, for the tests of this crate.
+//! A small platform with made-up powers, for the tests of this crate (docs/guide/model.md,
+//! "Energy").
 //!
 //! What must stay: CPUs 0 and 1 are `little`, CPU 2 is `big`; three idle states for all, no latency
 //! and no cost, so that times and energies can be counted by hand. Digits of a power tell what it
 //! is of (`Digits`): expected figures in all tests of the crate are made of them. `Random` gives
-//! the same numbers everywhere.
+//! the same numbers everywhere. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `two_clusters`, `one_cluster`, `opp`, `idle`, `costs`,
+//! `source` and `Digits` (`cpu_busy`, `cpu_idle`, `cpu_transition`, `cluster_on`, `cluster_idle`,
+//! `cluster_all_idle`, `board`, `work`, `has_work`, `unit`) are used by all tests of this crate;
+//! `below` by meter/tests.rs::`equals_the_power_summed_nanosecond_by_nanosecond`.
 //!
 //! Tests: none; it is part of the tests.
 

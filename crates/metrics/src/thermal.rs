@@ -5,7 +5,8 @@
 //! thousandths of a degree Celsius, times ns.
 //!
 //! What must stay: names of metrics. Time counts once, however many clusters are capped in it. A
-//! run without samples has neither metric. Tests by part: `the_warmest_and_the_time_capped`
+//! run without samples has neither metric. Free: what leaves every figure as it is
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `the_warmest_and_the_time_capped`
 //! (`sample`, `pass`, `finish`, `report`).
 //!
 //! Tests: below

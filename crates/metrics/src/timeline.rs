@@ -6,12 +6,15 @@
 //!
 //! What must stay: fields of `Timeline` and places in their lists are in the JSON. Entries are in
 //! the order of their begin. `until_ns` says up to when the timeline is whole. Listening changes no
-//! run. Tests by part: `spans_are_clipped_to_the_window` (`span`, `before`, `taken`),
+//! run. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `spans_are_clipped_to_the_window` (`span`, `before`, `taken`),
 //! `a_run_that_ends_within_is_known_up_to_its_end` (`finish`, `close`),
 //! `too_much_is_cut_and_says_so` (`takes`),
 //! crates/cli/tests/all/report.rs::`a_window_changes_no_run`,
-//! report.rs::`what_the_page_is_made_of_is_in_the_json` (spans of a real run). No test of its own:
-//! `placement` and `reason`.
+//! report.rs::`what_the_page_is_made_of_is_in_the_json` (spans of a real run),
+//! `spans_are_clipped_to_the_window` (`new`, `happened`, `run_start`, `run_stop`, `stop`,
+//! `cpu_power`, `leave`, `frequency`, `overutilized`); `recorder` is the tests' own. No test of its
+//! own: `placement` and `reason`.
 //!
 //! Tests: below, crates/cli/tests/all/report.rs::a_window_changes_no_run,
 //! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json

@@ -7,10 +7,15 @@
 //!
 //! What must stay: numbers 1 to 8, and names and order of the counters: they are those of the
 //! series, and columns of `--export-wakeup-cases`. A placement that neither path decided is in
-//! `other` alone. A run that was not asked has no such metric. Tests by part: `sizes_of_the_cases`
-//! (`sizes`), `sums` (`sum`, `add`),
+//! `other` alone. A run that was not asked has no such metric. Free: what leaves every figure as it
+//! is (ARCHITECTURE.md, "What a change may touch"). Tests by part: `sizes_of_the_cases` (`sizes`),
+//! `sums` (`sum`, `add`),
 //! crates/cli/tests/all/wakeup_cases.rs::`invariants_of_the_published_tables` (`count`),
-//! wakeup_cases.rs::`csv_and_the_run_itself` (`NAMES`, `report`, `told`).
+//! wakeup_cases.rs::`csv_and_the_run_itself` (`NAMES`, `report`, `told`), both of the latter
+//! (`happened`, `wakeup_case`, `values`, `cases`).
+//!
+//! Callers: crates/report/src/case_table.rs (`sizes`), crates/report/src/html/cases.rs (`sizes`),
+//! crates/report/src/wakeup_cases.rs (`sizes`).
 //!
 //! Tests: below, crates/cli/tests/all/wakeup_cases.rs
 

@@ -6,11 +6,12 @@
 //!
 //! What must stay: a cluster's power follows the clock of its first CPU's domain. Threads of a core
 //! are siblings only on a platform that says what they draw together. Time never runs backwards
-//! (`elapsed` panics). Tests by part: `clusters_and_domains_are_numbered_apart` (`Wiring::new`,
+//! (`elapsed` panics). Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `clusters_and_domains_are_numbered_apart` (`Wiring::new`,
 //! `cluster_sizes`), `clusters_may_share_a_clock` (`domain_clusters`),
 //! meter/tests.rs::`threads_of_a_core_share_power` (`siblings`),
 //! meter/tests.rs::`time_that_runs_backwards_is_found` (`elapsed`),
-//! residency.rs::`a_package_is_idle_while_all_its_cpus_are` (`cpu_package`).
+//! residency.rs::`a_package_is_idle_while_all_its_cpus_are` (`cpu_package`), both below (`new`).
 //!
 //! Tests: below, crates/metrics/src/meter/tests.rs
 

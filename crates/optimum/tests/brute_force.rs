@@ -1,5 +1,17 @@
 //! The search against an evaluation of its own: every placement, every operating point of every
 //! domain, in floating point, from the platform's tables themselves (docs/decisions/036).
+//!
+//! What must stay: the second evaluation shares nothing with the search but the platform's tables;
+//! a bound must hold. Rounding is at most what `close` allows.
+//! Tests by part (in crates/optimum/src): lib.rs: `agrees_with_every_placement_looked_at`
+//! (`search`), `one_small_task_by_hand` (`DEMAND_SCALE`, `POWER_SCALE`); machine.rs:
+//! `agrees_with_every_placement_looked_at` (`Machine::new`), `one_small_task_by_hand` (`cpu_row`,
+//! `cluster_rows`); search.rs: `what_cannot_be_is_said` (`Verdict`),
+//! `a_search_that_stops_early_proves_a_bound` (`open`, `first`, `verdict`); state.rs:
+//! `a_search_that_stops_early_proves_a_bound` (`least_added`).
+//! Helpers, and who fails with them: `hikey960` (all tests); `room`, `island`, `brute_force`,
+//! `power`, `close` (`agrees_with_every_placement_looked_at`); `load` (`one_small_task_by_hand`,
+//! `what_cannot_be_is_said`, `a_search_that_stops_early_proves_a_bound`).
 
 use wakeplace_optimum::{DEMAND_SCALE, Limits, Load, Machine, POWER_SCALE, Verdict, search};
 use wakeplace_platform::{CpuId, Platform};

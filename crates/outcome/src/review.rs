@@ -52,6 +52,8 @@ pub struct Review {
     pub partings: Vec<Parting>,
     /// The load of each of the comparisons.
     pub loads: Vec<String>,
+    /// What a reader should know before believing the figures, each with its boards and loads.
+    pub warnings: Vec<String>,
     /// All that was measured: one for each platform and load.
     pub comparisons: Vec<Comparison>,
 }
@@ -138,6 +140,8 @@ pub struct Parting {
     pub delta_pct: Option<f64>,
     /// The seed of both runs.
     pub seed: u64,
+    /// What else changed most on this platform with this load, told from chance.
+    pub beside: Vec<ReviewRow>,
     /// The wake-up that went elsewhere; null: all of them went alike.
     pub wakeup: Option<PartedWakeup>,
 }

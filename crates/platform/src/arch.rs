@@ -6,8 +6,10 @@
 //!
 //! What must stay: the names of `name`, as platform files have them under `arch`, and the order of
 //! `ALL`, which messages list. What is none of the seven is refused, never taken for another one.
-//! Tests by part: `names_of_kernels` (`of`, `name`), `every_architecture_is_told_by_its_lines`
-//! (`of_cpuinfo`), architectures.rs::`other_instruction_sets_are_refused` (`expected`),
+//! Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `names_of_kernels` (`of`, `name`),
+//! `every_architecture_is_told_by_its_lines` (`of_cpuinfo`),
+//! architectures.rs::`other_instruction_sets_are_refused` (`expected`),
 //! architectures.rs::`what_is_not_modelled_is_said` (`not_modelled`).
 //!
 //! Tests: below, crates/platform/tests/all/import/architectures.rs

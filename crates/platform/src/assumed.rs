@@ -6,13 +6,16 @@
 //! ns, powers in the platform's unit.
 //!
 //! What must stay: names and order of costs, which results have and studies name in `except`; a
-//! changed platform keeps the rules of `read`, states from shallow to deep among them. Tests by
-//! part: `an_assumed_table_is_its_figures_and_published_ones_are_none` (`assumed_costs`, `fields`,
+//! changed platform keeps the rules of `read`, states from shallow to deep among them. Free: what
+//! leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part:
+//! `an_assumed_table_is_its_figures_and_published_ones_are_none` (`assumed_costs`, `fields`,
 //! `cost`), `one_figure_changes_and_nothing_else` (`with_assumed`, `Factor::of`),
 //! `states_of_one_name_are_one_and_stay_in_order` (`by_name`, `add_idle`, `change_latency`,
 //! `room`), `powers_and_transitions_of_a_table_are_one` (`add_clocks`, `assumed_tables`),
 //! `every_built_in_platform_stays_valid_in_its_order` (each kind of `change`),
-//! builtin.rs::`the_page_lists_every_machine` (`modelled_power`).
+//! builtin.rs::`the_page_lists_every_machine` (`modelled_power`). `of`, `value` and `word` of a
+//! factor, `assumed_states`, `unit` and `change_gain`: all in tests.rs.
 //!
 //! Tests: crates/platform/src/assumed/tests.rs,
 //! crates/platform/tests/all/builtin.rs::the_page_lists_every_machine

@@ -9,7 +9,13 @@
 //! `builtin`), hostile.rs::`names_and_paths_do_not_shadow_each_other` (`load`, `from_file`),
 //! `names_that_people_type` (`near`), `other_names_are_in_order` (`other_names`),
 //! hostile.rs::`a_huge_file_is_refused_unread` (`read_limited`),
-//! hostile.rs::`bytes_that_are_no_text_have_a_place` (`text_of_bytes`).
+//! hostile.rs::`bytes_that_are_no_text_have_a_place` (`text_of_bytes`),
+//! `every_builtin_loads_under_its_own_name` (`source_text`, `from_bytes`, `text_of_file`).
+//!
+//! Callers: crates/cli/src/commands/platform.rs (`other_names`),
+//! crates/cli/src/commands/platform_text.rs (`other_names`), crates/study/src/request.rs
+//! (`from_bytes`), crates/study/src/sweep/platform.rs (`source_text`), many files
+//! (`builtin_names`).
 //!
 //! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/hostile.rs
 

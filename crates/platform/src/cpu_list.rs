@@ -4,9 +4,13 @@
 //!
 //! What must stay: the language, as files and options have it. The answer is ascending and has each
 //! CPU once. `at` is the byte offset of the wrong part: `read/machine.rs` points at it in the file.
-//! Tests by part: `numbers_ranges_names_and_overlaps` (`parse`, `add_part`, `range`),
-//! `wrong_lists_name_the_part_and_the_nearest_cluster` (`number`, `at`, the hint),
-//! bad_files.rs::`cpus_and_clusters` (the limit of `MAX_CPUS`).
+//! Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `numbers_ranges_names_and_overlaps`
+//! (`parse`, `add_part`, `range`), `wrong_lists_name_the_part_and_the_nearest_cluster` (`number`,
+//! `at`, the hint), bad_files.rs::`cpus_and_clusters` (the limit of `MAX_CPUS`). `parse_cpu_list`
+//! by hostile.rs::`mutated_files_never_panic` as well; `list` is the tests' own.
+//!
+//! Callers: assumed.rs (`parse_cpu_list`).
 //!
 //! Tests: below, crates/platform/tests/all/bad_files.rs
 

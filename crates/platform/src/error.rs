@@ -8,7 +8,8 @@
 //! serves the JSON reader of `crates/report`, too. Tests by part: `types_have_plain_words`
 //! (`in_words`), `columns_count_characters_and_lines_start_at_one` (`locate`, `with_hint`),
 //! bad_files.rs::`place_is_line_and_column` (the whole message), bad_files.rs::`keys_and_words`
-//! (`from_toml`), hostile.rs::`names_and_paths_do_not_shadow_each_other` (`UnknownName`, `Read`).
+//! (`from_toml`), hostile.rs::`names_and_paths_do_not_shadow_each_other` (`UnknownName`, `Read`),
+//! all (`new`).
 //!
 //! Tests: below, crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/hostile.rs
 

@@ -1,14 +1,21 @@
 //! Flattened device trees: read into nodes, edited, written back. Devicetree Specification v0.4,
-//! chapter 5; all numbers are big-endian. A damaged tree is an error, never a panic.
+//! chapter 5; all numbers are big-endian. A damaged tree is an error, never a panic
+//! (docs/guide/import.md, "What is read").
 //!
 //! Called by imports and by the lab, which gives guests a changed tree.
 //!
 //! What must stay: the layout of what is written is the specification's, as a kernel reads it; the
 //! order of properties and nodes is kept. Sizes and depth are bounded, as a tree may come from
-//! anybody. Tests by part: `a_tree_survives_the_round_trip` (`read`, `write`, `free_phandle`),
+//! anybody. Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may
+//! touch"), and words of messages that no test quotes. Tests by part:
+//! `a_tree_survives_the_round_trip` (`read`, `write`, `free_phandle`),
 //! `names_of_properties_are_written_once` (`string_at`), `a_damaged_tree_is_refused` (`Reader`),
 //! hostile.rs::`damaged_device_trees` (every byte),
 //! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`set_flag`, `child_mut`).
+//! Reading and setting single properties (`prop`, `u32`, `u64`, `cells`, `texts`, `set`, `set_u32`,
+//! `set_u64`, `set_text`, `child`): the imports' tests, which build their trees by these. Parts of
+//! the reader and writer (`text`, `node`, `skip_nops`, `bad`, `pad`, `push_u32`, `length`,
+//! `max_phandle`, `new`): the three below. `sample` is the tests' own.
 //!
 //! Tests: below, crates/platform/tests/all/import/hostile.rs, crates/lab/src/devicetree.rs
 

@@ -6,9 +6,10 @@
 //! sysfs/tree.rs).
 //!
 //! What must stay: only a file that could not be read is named by this, as a form that is read may
-//! begin as another one does; a form that another option reads is named with that option. Tests by
-//! part: `beginnings_say_what_a_file_is` (`given`, `of_text`),
-//! archives.rs::`other_descriptions_of_machines` (`is`, `instead`).
+//! begin as another one does; a form that another option reads is named with that option. Free:
+//! what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words
+//! of messages that no test quotes. Tests by part: `beginnings_say_what_a_file_is` (`given`,
+//! `of_text`), archives.rs::`other_descriptions_of_machines` (`is`, `instead`).
 //!
 //! Tests: below, crates/platform/tests/all/import/archives.rs
 

@@ -6,10 +6,12 @@
 //!
 //! What must stay: names of groups, which stand in names of metrics, and no two alike; clusters in
 //! the order of the file, kinds by their first CPU. Every CPU is in one group of `cpu_partition`.
-//! Tests by part: `kinds_where_clusters_hold_several` (`cpu_kinds`),
-//! `clusters_of_one_kind_each_are_enough` (`cpu_groups`, `cpu_partition`),
+//! Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `kinds_where_clusters_hold_several`
+//! (`cpu_kinds`), `clusters_of_one_kind_each_are_enough` (`cpu_groups`, `cpu_partition`),
 //! `names_are_of_one_group_and_cpus_in_one` (names that collide),
-//! residency.rs::`kinds_within_a_cluster_are_told_apart` (as metrics have it).
+//! residency.rs::`kinds_within_a_cluster_are_told_apart` (as metrics have it), the second also
+//! `cluster_groups`.
 //!
 //! Tests: below, crates/metrics/src/residency.rs
 

@@ -3,8 +3,10 @@
 //! What must stay: run times are of a CPU of capacity 1024 at its highest frequency, unless `wall`
 //! is set, which no file can do; a name is unique in its platform. Read and checked by
 //! `read/housekeeping.rs`, run by `kthreads.rs` of the engine (docs/guide/model.md, "Kernel
-//! threads"). Tests by part: `a_governors_thread_runs_for_each_change` (`governor_ns`),
-//! `a_periodic_thread_takes_its_time` (`threads`).
+//! threads"). Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may
+//! touch"), and words of messages that no test quotes. Tests by part:
+//! `a_governors_thread_runs_for_each_change` (`governor_ns`), `a_periodic_thread_takes_its_time`
+//! (`threads`).
 //!
 //! Tests: crates/engine/tests/behaviour/kthreads.rs
 

@@ -4,9 +4,11 @@
 //! Called by `platform list` and `platform show`. No run depends on it.
 //!
 //! What must stay: words and order of `GROUPS`, which are in CSV, JSON and the table of
-//! docs/guide/platforms.md; every entry of a provenance is in one group. Tests by part:
-//! `every_table_is_known_in_one_way` (`known`, `group_of`, `groups_known`, `kinds`),
-//! `the_page_lists_every_machine` (the words as the page has them).
+//! docs/guide/platforms.md; every entry of a provenance is in one group. Free: what leaves each
+//! file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that
+//! no test quotes. Tests by part: `every_table_is_known_in_one_way` (`known`, `group_of`,
+//! `groups_known`, `kinds`), `the_page_lists_every_machine` (the words as the page has them), the
+//! first also `has`.
 //!
 //! Tests: crates/platform/tests/all/builtin.rs
 

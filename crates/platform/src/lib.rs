@@ -1,13 +1,14 @@
-//! Machines: the model, its TOML files and their validation.
+//! Machines: the model, its TOML files and their validation (docs/guide/platforms.md).
 //!
 //! A platform is one TOML file. `Platform::from_toml` reads and validates it, `Platform::load` also
 //! finds built-in ones by name. What comes out satisfies every rule of `read`, so that the crates
 //! above need no checks of their own.
 //!
 //! What must stay: `MAX_CPUS` is the policy core's own limit; what this crate gives out satisfies
-//! every rule of `read`. Tests by part: bad_files.rs::`cpus_and_clusters` (`MAX_CPUS`),
-//! hostile.rs::`a_huge_file_is_refused_unread` (`MAX_FILE_BYTES`),
-//! hostile.rs::`mutated_files_never_panic` (any text).
+//! every rule of `read`. Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! bad_files.rs::`cpus_and_clusters` (`MAX_CPUS`), hostile.rs::`a_huge_file_is_refused_unread`
+//! (`MAX_FILE_BYTES`), hostile.rs::`mutated_files_never_panic` (any text).
 //!
 //! Tests: crates/platform/tests/all, beside its modules
 

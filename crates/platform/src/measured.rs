@@ -4,9 +4,11 @@
 //! Read by `crates/power` for each change of a clock. Powers are µW.
 //!
 //! What must stay: a point's place is operating point times rows plus row, which `Rows` of
-//! `crates/power` counts on; row 0 is in force while nothing else asks for a clock. Tests by part:
-//! `figures_are_by_both_clocks` (`at`, rows and points), `gs101_draws_what_was_measured` (`at` of a
-//! real table), `heat_and_limits_need_powers_by_the_own_clock` (`is_shared`).
+//! `crates/power` counts on; row 0 is in force while nothing else asks for a clock. Free: what
+//! leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part: `figures_are_by_both_clocks` (`at`, rows and
+//! points), `gs101_draws_what_was_measured` (`at` of a real table),
+//! `heat_and_limits_need_powers_by_the_own_clock` (`is_shared`).
 //!
 //! Tests: crates/platform/tests/all/measured.rs
 

@@ -1,13 +1,15 @@
 //! NUMA levels out of a table of distances: one per distinct distance, as the kernel makes them
-//! (kernel/sched/topology.c, `sched_init_numa`).
+//! (kernel/sched/topology.c, `sched_init_numa`) (docs/rules/domains.md).
 //!
 //! Called by `read/topology.rs` and wherever the core's domains are laid out. Distances are the
 //! kernel's, 10 within a node.
 //!
 //! What must stay: levels stand nearest first, which is the order of the core's sched domains; a
-//! change moves those, and so results. Of two directions the shorter counts. Tests by part:
-//! `a_hierarchy_divides` (`group_of`), `a_ring_overlaps` (`near`), `one_node_has_no_level`,
-//! builtin.rs::`nodes_that_overlap` (built-in machines).
+//! change moves those, and so results. Of two directions the shorter counts. Free: what leaves each
+//! file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that
+//! no test quotes. Tests by part: `a_hierarchy_divides` (`group_of`), `a_ring_overlaps` (`near`),
+//! `one_node_has_no_level`, builtin.rs::`nodes_that_overlap` (built-in machines), all below
+//! (`levels`).
 //!
 //! Tests: below, crates/platform/tests/all/builtin.rs
 

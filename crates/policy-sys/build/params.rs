@@ -1,6 +1,16 @@
 //! Reads `policy/include/wakeplace/params.def.h`, where each parameter is written once.
 //!
 //! The build script makes the Rust side of it (`rust.rs`), xtask the page docs/guide/parameters.md.
+//!
+//! What must stay: parameters in the order of the header; a row of another form is an error with
+//! the row's words. Free: how a row is taken apart.
+//!
+//! Tests by part: xtask/src/params.rs: `a_row_has_what_the_header_says` (`parse`, `param`, `live`,
+//! `choices`, `call`, `string`, `without_comments`), `what_is_of_another_form_is_refused` (`read`,
+//! errors of `param` and `check`). `number` has no test of its own: a wrong default would not pass
+//! the comparison with C (rust.rs, `same_in_c`).
+//!
+//! Callers: crates/policy-sys/build.rs (`read`), xtask/src/params.rs.
 
 /// What values a parameter takes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,14 @@
 //! The Rust side of the parameters: the constants, the struct and the table; and C that fails to
 //! compile where the core's own are others.
+//!
+//! What must stay: fields and constants are those of the header, in its order: `wp_params` is read
+//! by C. Free: the form of the Rust text.
+//!
+//! Tests by part: crates/policy-sys/src/policy.rs: `parameters_check_key_and_range` (`rows`,
+//! `kind`, `live`: keys and ranges). `types` and `same_in_c` have no test of their own: each build
+//! compiles what they write.
+//!
+//! Callers: crates/policy-sys/build.rs.
 
 use std::fmt::Write as _;
 

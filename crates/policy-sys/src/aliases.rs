@@ -3,6 +3,14 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: nothing here makes a name valid; it only ends messages. Lists may grow freely.
+//! Free: any list: a row more is a better message.
+//!
+//! Tests by part: `what_is_offered_exists` (all lists); policy.rs:
+//! `other_names_offer_the_right_one_before_the_list` (`of_feature`, `of_version`, `of_era`,
+//! `offered`, `meant`, `same`), `names_of_the_kernel_lead_to_parameters` (`of_setting`,
+//! `of_value`), `wrong_names_offer_the_nearest` (`taken_away`). `version` has no test of its own.
+//!
+//! Callers: policy.rs, for messages about unknown names.
 //!
 //! Tests: below
 
@@ -249,6 +257,7 @@ mod tests {
     use super::{ERAS, FEATURES, PARAMETERS};
     use crate::Policy;
 
+    /// Goal: what a message offers for a wrong name is a right one, and the wrong name is none.
     #[test]
     fn what_is_offered_exists() {
         for (_, feature) in FEATURES {

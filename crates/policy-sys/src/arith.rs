@@ -2,7 +2,18 @@
 //! call of C each, for tests and observers.
 //!
 //! What must stay: each is one call of C and nothing else, so that tests try the core's own
-//! arithmetic. Frequencies are kHz, signals 0..=1024.
+//! arithmetic. Frequencies are kHz, signals 0..=1024. Free: the wrapping alone.
+//!
+//! Tests by part: pelt_vectors.rs: `decay_load_rows` (`decay_load`), `segments_rows`
+//! (`pelt_segments`), `ramp_rows` (`avg_update`), `nice_rows` (`nice_weight`, `nice_inv_weight`);
+//! signals.rs: `util_est_single` (`util_est_next`), `a_run_reaches_so_much` (`util_est_of_run`);
+//! response_time.rs: `a_utilisation_after_a_run` (`approximate_util_avg`),
+//! `the_way_to_a_utilisation` (`approximate_runtime`), `what_fits_by_the_tick`
+//! (`fits_capacity_threshold`); durations.rs: `scaling_by_cpus` (`scaling_factor`); frequency.rs:
+//! `utilisation_to_frequency` (`map_util_freq`); live_groups.rs: `hints_stay_within_the_group_s`
+//! (`uclamp_tg_restrict`).
+//!
+//! Callers: tests, kernel-queues (weights, the scaling of slices) and observers.
 //!
 //! Tests: crates/policy-sys/tests/all/pelt_vectors.rs,
 //! crates/policy-sys/tests/all/capacity_vectors.rs

@@ -2,8 +2,21 @@
 //! of calls is the dialogue's: begin, offers, end, until it is over.
 //!
 //! What must stay: both homes lead the same dialogue (engine's balance.rs, scx's pull.bpf.h). No
-//! rule is here. Tests by part: balance.rs (periodic, active), newidle_7_3.rs (new idle),
-//! idle_pass.rs (`nohz_begin` and its kind).
+//! rule is here. Free: the wrapping alone.
+//!
+//! Tests by part: balance_pass_7_3.rs: `intervals` (`balance_due`), `which_tasks_move`
+//! (`balance_begin`, `balance_offer`), `misfit_task_is_pushed_to_a_big_cpu` (`balance_end`,
+//! `active_balance_end`), newidle_7_3.rs: `newidle_gates` (`newidle_begin`, `newidle_level`),
+//! `newidle_by_chance` (`newidle_done`, `set_random`), fixtures of nohz (`nohz_target`,
+//! `nohz_pass_end`), fixtures of balance_38 (`nohz_begin`), fixtures of newidle (`newidle_end`),
+//! pulls.rs (`set_offered`, in its helper `offer`), sched_cache.rs: `a_lone_task_is_pushed`
+//! (`push_llc`). `balance_pass_end` and `balance_running` have no test of their own; `prepare`,
+//! `src_cpu`, `dst_cpu`, `push`, `moved` and `levels` are looks that all of the dialogue's tests
+//! use. `nohz_next` is run by crates/engine/tests/behaviour/idle.rs. `number`, `new` and `raw` have
+//! no test of their own.
+//!
+//! Callers: the engine's balancing (crates/engine/src/kernel/model); crates/scx's pull.bpf.h does
+//! the same in BPF.
 //!
 //! Tests: crates/policy-sys/tests/all/balance.rs, crates/policy-sys/tests/all/newidle_7_3.rs
 
@@ -23,7 +36,7 @@ pub enum IdleKind {
 }
 
 impl IdleKind {
-    /// As the core's C enum.
+    /// Gives the number that the core's C enum has.
     fn number(self) -> u32 {
         match self {
             Self::Busy => sys::WP_CPU_NOT_IDLE,
@@ -124,8 +137,8 @@ impl Balance {
     pub fn push(&self) -> bool {
         self.0.push != 0
     }
-    /// ... or another one, but only one that prefers the cache of the CPU that balances
-    /// (`Core::prefers_llc_of`).
+    /// Says whether the task to push may be another one, but only one that prefers the cache of the
+    /// CPU that balances (`Core::prefers_llc_of`).
     #[must_use]
     pub fn push_llc(&self) -> bool {
         self.0.push_llc != 0

@@ -1,6 +1,12 @@
 //! Where the core ends when an index of its arrays is too large, in builds that check (build.rs).
 //!
-//! What must stay: C calls both by name, in builds that check alone; they never return.
+//! What must stay: C calls both by name, in builds that check alone; they never return. Free:
+//! the words of the message.
+//!
+//! Tests by part: `an_index_past_the_end_is_told` (`wp_bounds_failed`). `wp_kept_failed` has no
+//! test of its own: it is called where a kept sum is wrong.
+//!
+//! Callers: the C core, in builds with checks (policy/include/wakeplace, WP_AT; WP_CHECK_KEPT).
 //!
 //! Tests: crates/policy-sys/tests/all/bounds.rs
 

@@ -2,7 +2,13 @@
 //! compared with (docs/results/eras.md).
 //!
 //! What must stay: claims agree with docs/results/eras.md; a parameter of no group is a failing
-//! test.
+//! test. Free: a claim, with docs/results/eras.md.
+//!
+//! Tests by part: `a_value_has_the_eras_around_it` (`kernels`, `provenance`, `number`),
+//! `what_chooses_a_cpu_was_compared_where_a_tree_is` (`was_compared`),
+//! `the_tables_name_eras_and_groups`.
+//!
+//! Callers: `policy show`.
 //!
 //! Tests: below
 
@@ -135,6 +141,8 @@ mod tests {
         assert_eq!(of("group_timer_offset", 0, (7, 3)), Provenance::default());
     }
 
+    /// Goal: a parameter counts as compared in an era whose tree was asked for what it changes, and
+    /// in no other (`TREES`, `ASKED`, `FOLLOWED`).
     #[test]
     fn what_chooses_a_cpu_was_compared_where_a_tree_is() {
         assert_eq!(of("sis_util", 1, (6, 12)).compared, Some("6.12.117"));
@@ -149,6 +157,7 @@ mod tests {
         assert_eq!(of("energy_idle", 0, (7, 3)).compared, None);
     }
 
+    /// Goal: no table here names what the core does not have.
     #[test]
     fn the_tables_name_eras_and_groups() {
         let is_era = |name: &str| kernels().any(|era| era.name == name);

@@ -2,7 +2,19 @@
 //! without a kernel beneath tells the core (`policy/include/wakeplace/rt_dl_irq.h`).
 //!
 //! What must stay: times are ns, levels the core's. Rules are docs/rules/rt-and-deadline.md's; here
-//! they are only called.
+//! they are only called. Free: the wrapping alone.
+//!
+//! Tests by part: `class_signals_of_ten_ms` (`class_join`, `class_leave`, `class_run`,
+//! `class_stop`, `class_tick`), `interrupts_and_the_task_clock` (`irq_time`), `a_limit_is_pressure`
+//! (`freq_limit`), `rt_goes_to_the_lowest` (`select_class`, `level`), `pull_the_highest_that_waits`
+//! (`class_pull_cpu`), `a_run_takes_of_the_budget_by_speed` (`dl_scaled_delta_exec`),
+//! `a_budget_lasts_as_long_as_it_takes_to_use_it_up` (`dl_run_for`); frequency.rs:
+//! `a_request_counts_while_another_is_made` (`take_freq_request`, `freq_applied`),
+//! `a_schedulers_target_is_the_demand` (`set_perf_target`). `clock_is`, `clock_changes` and
+//! `class_push_cpu` are run by crates/engine/tests/behaviour (clocks.rs, classes.rs). `flags`,
+//! `is_deadline`, `raw` and `raw_mut` have no test of their own.
+//!
+//! Callers: the engine's classes and clocks.
 //!
 //! Tests: crates/policy-sys/tests/all/classes.rs
 

@@ -1,7 +1,23 @@
 //! The core's state and entry points as a safe object. One `Core` per simulated machine. A pointer
 //! into the state never leaves this crate.
 //!
-//! What must stay: calls that may ask for a frequency return `EventResult`; no rule is here.
+//! What must stay: calls that may ask for a frequency return `EventResult`; no rule is here. Free:
+//! the wrapping alone; a new entry point of C gets a method here.
+//!
+//! Tests by part: fixtures.rs: `every_fixture_holds` (`select_cpu`, `candidates`, `scanned`),
+//! asym_switches.rs: `a_group_of_one_needs_no_look` (`compared_in_groups`), fits.rs: `thresholds`
+//! (`util_fits`), policy_matrix.rs: `a_mode_changes_live` (`change_params`), frequency.rs:
+//! `rate_limit_values` (`rate_limit_us`), hotplug.rs: `signals_stay_and_lessons_go` (`is_nohz`),
+//! idle_pass.rs: `what_fades_lets_the_clock_down` (`freq_request`, `EventResult::freq`),
+//! signals_7_3.rs: `external_frequencies` (`perf_request`), energy_7_3.rs:
+//! `each_condition_off_deactivates` (`energy_inactive`), `overutilized_thresholds`
+//! (`overutilized`), early_eras.rs: `capacities_in_tasks` (`capacity_tasks`), idle_pass.rs:
+//! `a_task_to_give_ends_the_rest` (`ends_rest`), balance.rs: `nohz_statistics_every_32_ms`
+//! (`stats`, `kick`), response_time.rs: `a_fast_estimate_for_the_frequency_alone`
+//! (`sched_cpu_util`), energy_7_3.rs: `external_governor` (`restart`). `set_exit_latency_us`,
+//! `first_allowed` have no test of their own.
+//!
+//! Callers: the engine's models, tests and crates/scx/src/live.rs.
 //!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/frequency.rs
 
@@ -68,7 +84,7 @@ pub enum PlaceKind {
 }
 
 impl PlaceKind {
-    /// As the core numbers them.
+    /// Gives the core's number of it.
     pub(crate) fn number(self) -> u32 {
         match self {
             PlaceKind::Wake | PlaceKind::WakeHere => sys::WP_PLACE_WAKE,
@@ -180,7 +196,7 @@ impl Core {
         &self.ctx
     }
 
-    /// See `state`.
+    /// Gives the core's state to be changed (`state`).
     pub fn state_mut(&mut self) -> &mut sys::wp_ctx {
         self.touch_all();
         &mut self.ctx
@@ -208,7 +224,7 @@ impl Core {
         &raw mut *self.ctx
     }
 
-    /// One CPU's state.
+    /// Gives one CPU's state to be read.
     #[inline]
     #[must_use]
     pub fn cpu(&self, cpu: u32) -> &sys::wp_cpu {

@@ -2,7 +2,14 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: an era's name and values, since results name it; a new kernel is a new era.
-//! `names_turn_features_on_and_off` (policy.rs) tries features.
+//! `names_turn_features_on_and_off` (policy.rs) tries features. Free: the lines for people; a
+//! row is added, never renamed.
+//!
+//! Tests by part: policy.rs: `names_turn_features_on_and_off`,
+//! early_eras.rs::`asym_capacity_is_added_to_4_7` (`set_asym_capacity`), energy_7_3.rs::`versions`
+//! (`set_energy_aware`).
+//!
+//! Callers: policy.rs parses by these tables.
 //!
 //! Tests: crates/policy-sys/tests/all/forms_by_era.rs, crates/policy-sys/tests/all/early_eras.rs,
 //! crates/cli/tests/all/eras.rs

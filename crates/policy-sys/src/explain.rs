@@ -1,7 +1,15 @@
 //! One decision with all that it looked at: the record of `policy/include/wakeplace/explain.h`.
 //!
 //! What must stay: a copy is asked, never the run's own core, so explaining changes no run.
-//! Energies are in the core's units (`energy_per_uw`).
+//! Energies are in the core's units (`energy_per_uw`). Free: what a record shows beside the C
+//! record's fields.
+//!
+//! Tests by part: explain.rs: `energy_vector_of_today` (`explain`, `of_record`, `energy_per_uw`),
+//! `a_copy_answers_alike` (`copy`, `copied`), `under_another_policy`,
+//! `the_tipping_point_is_made_up` (`copy_under`), `every_word_is_there_once` (words of enum
+//! wp_drop). `task_util_est` is shown by crates/engine/tests/behaviour/explain.rs.
+//!
+//! Callers: the engine's explain/ for `wakeplace explain`, and crates/study/src/kernel_diff.
 //!
 //! Tests: crates/policy-sys/tests/all/explain.rs
 

@@ -2,7 +2,20 @@
 //! (docs/rules/group-bandwidth.md).
 //!
 //! What must stay: times are ns; the home arms timers and moves tasks, the core counts. Rules:
-//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs.
+//! docs/rules/group-bandwidth.md; numbers: tests/all/group_bandwidth.rs. Free: the wrapping
+//! alone: who is throttled is the core's to say.
+//!
+//! Tests by part: `a_running_cpu_takes_slices` (`set_group_bandwidth`, `account_runtime`,
+//! `check_runtime`, `period_timer`, `group_period_end`, `distribute`, `unthrottle`, and with
+//! `the_timer_of_an_idle_group_stops` `restart`), `slack_goes_to_throttled_cpus` (`return_runtime`,
+//! `slack_timer`, `slack`), `a_throttled_group_keeps_its_averages` (`throttle_down`,
+//! `unthrottle_up`, `throttle_entity`, `unthrottle_entity`),
+//! `nothing_is_pulled_to_where_its_group_is_throttled` (`may_pull`),
+//! `hints_are_kept_within_those_around` (`set_group_uclamp`, `restrict_uclamp`). `record_throttle`,
+//! `release_runtime`, `throttled_hierarchy` and `has_bandwidth` are run by
+//! crates/engine/tests/behaviour/bandwidth.rs and hotplug.rs.
+//!
+//! Callers: crates/engine/src/kernel/model/bandwidth.rs.
 //!
 //! Tests: crates/policy-sys/tests/all/group_bandwidth.rs
 
@@ -83,7 +96,7 @@ impl Core {
         self.group(group).is_some_and(|g| g.bandwidth.quota_ns > 0)
     }
 
-    /// When the group's period ends; None: its timer is not armed.
+    /// Says when the group's period ends; None: its timer is not armed.
     #[must_use]
     pub fn group_period_end(&self, group: usize) -> Option<u64> {
         let bandwidth = &self.group(group)?.bandwidth;
@@ -175,7 +188,8 @@ impl Core {
         unsafe { sys::wp_tg_throttle_down(self.ctx_mut(), group, cpu, now_ns) };
     }
 
-    /// ... once less. Returns true if nothing keeps it any more.
+    /// Counts a level once less that keeps the group from running. Returns true if nothing keeps it
+    /// any more.
     pub fn unthrottle_up(&mut self, group: usize, cpu: u32, now_ns: u64) -> bool {
         let group = &raw mut *self.group_mut(group);
         // SAFETY: see above.

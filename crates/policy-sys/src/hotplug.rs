@@ -2,6 +2,14 @@
 //! (docs/rules/hotplug.md#hotplug).
 //!
 //! What must stay: signals and clocks of CPUs that stay online go on; only topology is built anew.
+//! Free: the order within a rebuild, as long as signals stay.
+//!
+//! Tests by part: `domains_are_of_the_cpus_that_are_there` (`hotplug`, `leave_out_offline`),
+//! `clocks_follow_who_is_there` (`keep_speed`, `keep_limit`, `follow_clock`),
+//! `signals_stay_and_lessons_go`, `a_task_stays_in_its_node_if_it_can` (`fallback_cpu`); `settle`
+//! is called before the questions of many tests.
+//!
+//! Callers: the engine as CPUs leave and come back; `settle` as a run begins.
 //!
 //! Tests: crates/policy-sys/tests/all/hotplug.rs
 
@@ -59,8 +67,8 @@ impl Core {
         Ok(())
     }
 
-    /// Where a task goes that cannot be on `cpu` since that is not online; `None`: no CPU that it
-    /// may use is.
+    /// Gives the CPU where a task goes that cannot be on `cpu` since that is not online; `None`: no
+    /// CPU that it may use is.
     #[must_use]
     pub fn fallback_cpu(&self, task: &Task, cpu: u32) -> Option<u32> {
         // SAFETY: reads both only; the core masks every index.

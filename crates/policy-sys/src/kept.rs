@@ -3,7 +3,12 @@
 //! of the core touches the CPU, or a kept sum is wrong.
 //!
 //! What must stay: answers are the same with and without kept sums (kept.rs compares them); it is
-//! for speed.
+//! for speed. Free: which entry points touch a CPU: more is slower, fewer is wrong.
+//!
+//! Tests by part: kept.rs: `kept_sums_change_no_answer` (`keep_sums`, `touch`, `touch_all`),
+//! `statistics_that_are_left_out_change_no_answer` (`skip_statistics`).
+//!
+//! Callers: the engine's model asks for sums as it begins; core.rs touches at each event.
 //!
 //! Tests: crates/policy-sys/tests/all/kept.rs
 

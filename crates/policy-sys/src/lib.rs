@@ -1,6 +1,11 @@
 //! The native build of the placement policy core and its bindings: policy names and parameters,
 //! the decision and reason types, and the core itself. The only crate that calls C.
 //!
+//! What must stay: all calls of C are in this crate, each with its SAFETY comment; what other
+//! crates use is re-exported here. Free: how the crate is divided into files.
+//!
+//! Callers: all other crates use what is re-exported here.
+//!
 //! Tests: crates/policy-sys/tests/all, beside its modules
 
 mod aliases;

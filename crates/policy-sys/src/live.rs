@@ -2,6 +2,13 @@
 //! (docs/decisions/011).
 //!
 //! What must stay: what passes here the live build decides as the simulator does (parity tests).
+//! Free: messages; what is live is the column of params.def.h.
+//!
+//! Tests by part: early_eras.rs: `the_live_build_refuses_them` (`not_in_live_build`, `lacking`),
+//! short_names.rs: `every_version_runs_live`; crates/scx/src/wanted.rs has tests of
+//! `check_set_live` and `only_simulated`; crates/scx/tests/parity runs `live_params`.
+//!
+//! Callers: crates/scx (wanted.rs, live.rs).
 //!
 //! Tests: crates/policy-sys/tests/all/early_eras.rs, crates/policy-sys/tests/all/power_policy.rs
 

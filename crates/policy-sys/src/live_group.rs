@@ -3,7 +3,17 @@
 //! in BPF.
 //!
 //! What must stay: weights are cgroups' (1..=10000), quotas us, waits ns. A number of a group is
-//! used again after `free`.
+//! used again after `free`. Free: the wrapping alone: sums and weights are the core's
+//! (group.c, group_quota.c).
+//!
+//! Tests by part: live_groups.rs: `tasks_share_by_their_own_weights` (`add`, `set_weight`),
+//! `groups_that_are_too_deep_and_places_that_are_taken` (`free`), `idle_groups` (`set_idle`),
+//! `quotas` (`set_quota`, `charge`, `wait_ns`), `who_sleeps_leaves_its_part` (`leave`),
+//! `whole_averages_count_since_7_3` (`live_member_weigh`);
+//! `who_looks_while_the_quota_is_added_looks_again` below (`wait_ns` while another CPU adds the
+//! quota). `new` and `raw` have no test of their own.
+//!
+//! Callers: the engine's live queues, for groups of a run.
 //!
 //! Tests: below, crates/policy-sys/tests/all/live_groups.rs
 
@@ -66,7 +76,7 @@ impl LiveGroups {
         unsafe { sys::wp_live_group_set_weight(&raw mut *self.0, group, weight) };
     }
 
-    /// cpu.idle.
+    /// Sets whether the group is idle (`cpu.idle`).
     pub fn set_idle(&mut self, group: u32, idle: bool) {
         // SAFETY: as above.
         unsafe { sys::wp_live_group_set_idle(&raw mut *self.0, group, u32::from(idle)) };

@@ -1,8 +1,17 @@
 //! A machine as the core wants to be told of it.
 //!
 //! What must stay: the core is told in this order: CPUs, topology, frequencies, energy. Frequencies
-//! are kHz, powers uW, latencies us. Tests by part: topology.rs and topology_numa.rs (domains),
-//! fixtures.rs (all), frequency.rs (operating points).
+//! are kHz, powers uW, latencies us. Free: how facts are gathered; not the order of telling.
+//!
+//! Tests by part: topology.rs: `levels_of_server_machines` (`describe`, `describe_cpus`,
+//! `copy_topology`), topology_numa.rs: `refusals` (`topology_error`), energy_vectors.rs:
+//! `registration_errors` (`describe_energy`, `fill_scratch`, `energy_error`),
+//! `table_update_changes_the_decision` (`update_energy_model`), energy_7_3.rs: `limits_of_a_domain`
+//! (`limit_energy_model`), frequency.rs: `rate_limit_values` (`describe_freq`), sched_mc.rs:
+//! `the_topology_of_a_dual` (`describe_sched_mc`). `room` has no test of its own: a machine that is
+//! refused shows a fault of its.
+//!
+//! Callers: `Core::new`; hotplug.rs describes anew.
 //!
 //! Tests: crates/policy-sys/tests/all/topology.rs, crates/policy-sys/tests/all/topology_numa.rs,
 //! crates/policy-sys/tests/all/fixtures.rs

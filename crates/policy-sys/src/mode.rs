@@ -2,6 +2,12 @@
 //! (docs/guide/policy.md).
 //!
 //! What must stay: names, since users type them and results have them; a former name stays valid.
+//! Free: what a mode is called in help.
+//!
+//! Tests by part: `every_mode_applies_and_is_found_by_its_name` (`parse`, `name`, `apply`),
+//! `the_former_name_still_serves`, `an_unknown_mode_names_the_nearest` (`parse`).
+//!
+//! Callers: the command line and the live scheduler's control.
 //!
 //! Tests: below
 
@@ -35,7 +41,7 @@ const MODES: [(&str, Mode); 4] = [
 const FORMER: (&str, Mode) = ("balance", Mode::Balanced);
 
 impl Mode {
-    /// Name users type.
+    /// Gives the name that users type.
     #[must_use]
     pub fn name(self) -> &'static str {
         MODES
@@ -78,6 +84,7 @@ impl Mode {
 mod tests {
     use super::*;
 
+    /// Goal: a mode's number in the core is its place in `MODES`.
     #[test]
     fn every_mode_applies_and_is_found_by_its_name() {
         for (number, (name, mode)) in MODES.into_iter().enumerate() {
@@ -89,6 +96,7 @@ mod tests {
         }
     }
 
+    /// Goal: `balance` is read, and written as `balanced`.
     #[test]
     fn the_former_name_still_serves() {
         assert_eq!(Mode::parse("balance"), Ok(Mode::Balanced));
@@ -97,6 +105,7 @@ mod tests {
         assert_eq!(policy.overrides(), [("mode", "balanced".to_owned())]);
     }
 
+    /// Goal: a wrong name is answered with the nearest right one.
     #[test]
     fn an_unknown_mode_names_the_nearest() {
         let error = Mode::parse("powersafe").expect_err("no such mode");

@@ -1,6 +1,13 @@
 //! The ondemand governor: the home keeps the times and the timer (docs/rules/ondemand.md#ondemand).
 //!
-//! What must stay: times are us, loads percent; rounding is the core's.
+//! What must stay: times are us, loads percent; rounding is the core's. Free: the wrapping
+//! alone.
+//!
+//! Tests by part: `sampling_time` (`sample_period_us`), `next_frequency` (`sample_load`),
+//! `load_is_the_busy_part` (`busy_percent`), `one_request_at_a_time_and_only_under_this_governor`
+//! (`samples_load`).
+//!
+//! Callers: the engine's timer of the governor.
 //!
 //! Tests: crates/policy-sys/tests/all/ondemand.rs, crates/engine/tests/behaviour/ondemand.rs
 

@@ -2,9 +2,16 @@
 //! `policy/include/wakeplace/params.def.h`.
 //!
 //! What must stay: keys and named values, since results and studies have them. `parse` and `show`
-//! are each other's reverse.
+//! are each other's reverse. Free: how a value is shown to people.
 //!
-//! Tests: crates/policy-sys/src/policy.rs::parameters_check_key_and_range
+//! Tests by part: policy.rs: `parameters_check_key_and_range` (`find`, `parse`, `show`),
+//! `names_of_the_kernel_lead_to_parameters` (`name_of`). `changes_in_force` and `show_live` have no
+//! test of their own: `policy show` and changes in mid-run use them.
+//!
+//! Callers: policy.rs, live.rs and `policy show`.
+//!
+//! Tests: crates/policy-sys/src/policy.rs::parameters_check_key_and_range,
+//! crates/policy-sys/src/policy.rs::names_of_the_kernel_lead_to_parameters
 
 use crate::sys::{WP_DOMAINS_31, WP_NONE, wp_params};
 use wakeplace_text::{did_you_mean, nearest};

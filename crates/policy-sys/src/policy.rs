@@ -2,11 +2,24 @@
 //! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]` (docs/guide/policy.md). A name that was
 //! understood stays: results and studies have it.
 //!
-//! Tests by part: names_turn_features_on_and_off, wrong_names_offer_the_nearest,
-//! a_name_may_have_settings_of_its_own, parameters_check_key_and_range below; policy_matrix.rs (all
-//! combinations); crates/cli/tests/all/eras.rs (eras as users see them).
+//! What must stay: a name that was understood means the same, and one spelling each. Free:
+//! messages, and what is offered for a wrong name.
 //!
-//! What must stay: a name that was understood means the same, and one spelling each.
+//! Tests by part: `names_turn_features_on_and_off` (`parse`, `split`, `split_removals`, `take_own`,
+//! `choose`, `sets`, `set`, `name`, `find_version`), `wrong_names_offer_the_nearest` (`find_era`,
+//! `find_feature`, `hint`), `a_name_may_have_settings_of_its_own` (`feature_of_key`),
+//! `parameters_check_key_and_range` (`check`, `has_key`, `parameter`),
+//! `names_of_the_kernel_lead_to_parameters`, `other_names_offer_the_right_one_before_the_list`
+//! (`feature_in_name`) below; policy_matrix.rs: `names_go_before_the_mode`, `a_mode_changes_live`
+//! (`change`); crates/cli/tests/all/eras.rs (eras as users see them: `era_of`, `successors`);
+//! short_names.rs: `names_and_states` (`catalogue`, `features`), mode.rs:
+//! `the_former_name_still_serves` (`overrides`), asym_switches.rs: `thirteen_patches` (`patches`);
+//! crates/cli/tests/all/kernel.rs (`of_tree`, `tree`); crates/study/src/comparison/cautions.rs:
+//! `the_hardwares_choice_is_told` (`leaves_clocks`). `release`, `params` and `core_params` have no
+//! test of their own.
+//!
+//! Callers: the command line, the Python module, studies and the live scheduler: all names come
+//! through `Policy::parse`.
 //!
 //! Tests: below, crates/policy-sys/tests/all/policy_matrix.rs
 
@@ -389,8 +402,8 @@ impl Policy {
         Ok(())
     }
 
-    /// If a key is a feature's name and no parameter: how the policy's name takes it. None: it is
-    /// something else.
+    /// Says how the policy's name takes a key that is a feature's name and no parameter. None: it
+    /// is something else.
     #[must_use]
     pub fn feature_in_name(&self, key: &str) -> Option<String> {
         let feature = feature_of_key(key).filter(|_| find(key).is_none())?.name;
@@ -564,6 +577,8 @@ mod tests {
             .value
     }
 
+    /// Goal: a name's features and versions become parameters; what is taken off and put on again
+    /// is as before.
     #[test]
     fn names_turn_features_on_and_off() {
         let plain = Policy::parse("linux-4.17").unwrap();
@@ -580,6 +595,7 @@ mod tests {
         assert_eq!(again.core_params(), today.core_params());
     }
 
+    /// Goal: what is wrong in a name is answered with what is near; nothing where nothing is.
     #[test]
     fn wrong_names_offer_the_nearest() {
         let error = |name: &str| Policy::parse(name).unwrap_err().to_string();
@@ -727,6 +743,7 @@ mod tests {
         );
     }
 
+    /// Goal: a setting is read by its key and within its range, or refused with what was expected.
     #[test]
     fn parameters_check_key_and_range() {
         let mut policy = Policy::parse("linux-4.17").unwrap();

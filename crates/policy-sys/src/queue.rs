@@ -2,8 +2,26 @@
 //! (docs/rules/live-queue.md#vq-pick). Both homes make the same calls in the same order.
 //!
 //! What must stay: virtual times wrap and are compared by the sign of a difference; times are ns.
-//! Tests by part: queue.rs (places, slices, preemption), queue_walk.rs (walks), queue_sleepers.rs
-//! (sleepers), idle_pass.rs (the timer).
+//! Free: the wrapping alone: each method is one call of policy/src/live_queue.
+//!
+//! Tests by part: queue.rs: `a_sleeper_keeps_what_it_is_owed` (`live_queue_place`,
+//! `live_queue_leave`, `deadline_ns`), `a_slice_since_it_was_chosen_protects` (`live_queue_start`,
+//! `live_queue_preempts`), `slices_end_if_somebody_waits` (`live_queue_expired`,
+//! `live_queue_yields`, `live_queue_stop`, `slice_left_ns`),
+//! `an_earlier_deadline_that_is_eligible_goes_before` (`live_queue_before`),
+//! `who_had_its_share_is_preempted` (`entity_eligible`), `who_goes_on_beside_others_is_chosen_anew`
+//! (`live_queue_go_on`), `a_pulled_task_is_where_its_deadline_is` (`live_queue_deadline_on`),
+//! `a_yield_gives_up_the_slice_of_who_is_owed` (`yield_task`), queue_walk.rs:
+//! `the_first_that_is_owed_time_is_taken` (`pick_begin`, `pick_offer`, `pick_end`, `over`),
+//! `only_the_first_are_looked_at` (`preempt_begin`, `preempt_offer`, `preempt_end`),
+//! `before_a_lone_one_sleepers_leave_as_in_a_walk` (`pick_lone`), queue_sleepers.rs:
+//! `it_leaves_when_it_is_its_turn` (`live_queue_retire`), idle_pass.rs:
+//! `who_has_just_gone_idle_does_not_look` (`idle_pass_wanted`),
+//! `the_timer_rests_longer_the_longer_all_are_idle` (`idle_timer_ns`, `was_busy`),
+//! `a_turn_counts_once_all_cpus_have_had_their_part` (`idle_turn_offer`, `idle_turn_end`, `begin`).
+//! `live_queue_is_next` is asked in queue_walk.rs; `queue_kind` and `vq_slice_ns` are looks.
+//!
+//! Callers: crates/engine/src/kernel/model/home/live.rs.
 //!
 //! Tests: crates/policy-sys/tests/all/queue.rs, crates/policy-sys/tests/all/queue_walk.rs
 
@@ -44,7 +62,7 @@ impl QueueWalk {
 pub struct IdleTurn(sys::wp_idle_turn);
 
 impl IdleTurn {
-    /// It is now.
+    /// Begins a turn of the timer at this time.
     #[must_use]
     pub fn begin(now_ns: u64) -> Self {
         let mut turn = Self::default();

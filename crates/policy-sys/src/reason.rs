@@ -2,7 +2,13 @@
 //! are the C enum's (`reasons.h`).
 //!
 //! What must stay: names of reasons, which results, CSV and traces have. `cargo xtask reasons`
-//! writes the page.
+//! writes the page. Free: a reason's line for people; a new reason comes with a fixture that
+//! pins it.
+//!
+//! Tests by part: fixtures.rs: `every_fixture_holds` (counts which reasons fixtures pin), `index`
+//! and `from` by the same: a fixture names its reason.
+//!
+//! Callers: `Core::select_cpu` and `select_class`; reports show the names.
 //!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/explain.rs
 

@@ -1,5 +1,13 @@
 //! When a displaced fair task gives way (docs/rules/queues.md#lazy-preemption).
 //!
+//! What must stay: the answer is the core's (resched.c); nothing is decided here. Free: the
+//! wrapping alone.
+//!
+//! Tests by part: `a_busy_cpu_is_marked_where_the_kernel_is_lazy` (`preempts_lazily`,
+//! `resched_curr_lazy`).
+//!
+//! Callers: the engine, where a fair task is displaced.
+//!
 //! Tests: crates/policy-sys/tests/all/preempt_lazy.rs
 
 use crate::core::Core;

@@ -2,7 +2,13 @@
 //! interrupts go where (docs/decisions/033).
 //!
 //! What must stay: numbers as the kernel's files had them; a write that the kernel ignored changes
-//! nothing.
+//! nothing. Free: the words of refusals.
+//!
+//! Tests by part: `places_by_mpidr` (`cpu_place`), `the_knob_at_run_time` (`write_power_savings`),
+//! `debug_files` (`write_debug`, `arch_power`); sched_mc_later.rs: `interrupts_leave_after_a_while`
+//! (`irq_cpu`).
+//!
+//! Callers: tests write the files; the engine asks `irq_cpu`.
 //!
 //! Tests: crates/policy-sys/tests/all/sched_mc.rs
 

@@ -1,7 +1,15 @@
 //! A task as the core sees it. What a home may change of it has a method; the rest is the core's.
 //!
 //! What must stay: the record is the core's `struct wp_task`; a home writes only what has a method
-//! here.
+//! here. Free: which fields a home may write: each needs a method.
+//!
+//! Tests by part: signals.rs: `queue_is_the_sum_of_its_tasks` (`util_avg`, `new`, `weight`,
+//! `load_avg`), fast_path.rs: `children_have_the_flips_of_their_parent` (`forked_by`), fits.rs:
+//! `largest_allowed_capacity` (`set_allowed`, `may_use`), task_groups.rs:
+//! `nothing_stays_of_a_group_without_tasks` (`set_group`, `group`), sched_cache.rs:
+//! `a_task_stays_in_its_cache` (`set_process`). `cpu`, `raw` and `raw_mut` are looks.
+//!
+//! Callers: the engine keeps one of these per simulated task.
 //!
 //! Tests: crates/policy-sys/tests/all/signals.rs, crates/policy-sys/tests/all/fixtures.rs
 
@@ -106,7 +114,7 @@ impl Task {
         &self.0
     }
 
-    /// See `raw`.
+    /// Gives the core's record to be changed (`raw`).
     pub fn raw_mut(&mut self) -> &mut sys::wp_task {
         &mut self.0
     }

@@ -2,8 +2,21 @@
 //! in one. A core without groups does nothing of this (docs/decisions/020).
 //!
 //! What must stay: numbers of groups, in the order in which they are added; the root is no group
-//! here. Tests by part: task_groups.rs and group_weights.rs (weights), nested_groups.rs (levels),
-//! group_accesses.rs (what is counted of the load's line).
+//! here. Free: which entry point an event takes, with task_group.c.
+//!
+//! Tests by part: task_groups.rs: `nothing_stays_of_a_group_without_tasks` (`add_group`, `enqueue`,
+//! `task_exit`, `update_blocked`, `weighed`, `prepare_grouped`), the random steps there
+//! (`enqueue_woken`, `enqueue_moved`), fixtures of task-group (`tg_weight`, `h_load`),
+//! group_weights.rs: `a_nested_group_that_wakes_weighs_all_of_its_shares` (`add_group_in`,
+//! `group_queue`, `path`, `path_read`), `no_more_groups_around_a_group_than_there_is_room_for`
+//! (`nest_group`), group_accesses.rs: `groups_around_a_group_are_read_once_each`
+//! (`take_group_accesses`), forms_by_era.rs: `new_tasks_and_the_tipping_point` (`enqueue_new`),
+//! classes.rs: `io_boost_is_a_floor` (`enqueue_io`), fixtures of balance_38 (`idle_tick`).
+//! `enqueue_throttled` is run by crates/engine/tests/behaviour/bandwidth.rs; `group_parent` and
+//! `groups_around` likewise. `copy`, `take`, `nr_groups` and `group_mut` have no test of their own.
+//!
+//! Callers: the engine's events of tasks; a task without a group takes the plain entry point here,
+//! too.
 //!
 //! Tests: crates/policy-sys/tests/all/task_groups.rs, crates/policy-sys/tests/all/group_accesses.rs
 
@@ -68,7 +81,7 @@ impl Core {
         self.add_group_in(None, shares)
     }
 
-    /// The same in another group.
+    /// Adds a task group in another group.
     ///
     /// # Panics
     /// At more than `MAX_GROUP_LEVELS`.
@@ -129,7 +142,7 @@ impl Core {
         self.groups.get(group).map(|group| &*group.raw)
     }
 
-    /// See `group`.
+    /// Gives a group's record to be changed.
     pub fn group_mut(&mut self, group: usize) -> &mut sys::wp_task_group {
         &mut self.groups[group].raw
     }
@@ -146,7 +159,7 @@ impl Core {
         std::iter::successors(group, |group| self.groups[*group].parent)
     }
 
-    /// The same, for a call into the core.
+    /// Gives a group and those around it, for a call into the core.
     pub(crate) fn path(&mut self, group: usize) -> sys::wp_tg_path {
         let mut path = sys::wp_tg_path {
             tg: [null_mut(); sys::WP_MAX_TG_LEVELS as usize],
@@ -163,7 +176,8 @@ impl Core {
         path
     }
 
-    /// The same of a core that is only read: the core writes nothing through it.
+    /// Gives a group and those around it of a core that is only read: the core writes nothing
+    /// through it.
     fn path_read(&self, group: usize) -> sys::wp_tg_path {
         let mut path = sys::wp_tg_path {
             tg: [null_mut(); sys::WP_MAX_TG_LEVELS as usize],
@@ -195,7 +209,8 @@ impl Core {
         }
     }
 
-    /// The same for a task that is only looked at: a copy of it, if it is in a group.
+    /// Gives a copy of a task that is only looked at, with its load through its groups, if it is in
+    /// one.
     pub(crate) fn weighed(&self, task: &Task) -> Option<Task> {
         let load = self.h_load(task)?;
         let mut copy = task.clone();

@@ -2,7 +2,12 @@
 //! (docs/guide/model.md, "Heat").
 //!
 //! What must stay: temperatures and delays as the platform's zone has them, ms; the rule is in
-//! `policy/src/frequency`.
+//! `policy/src/frequency`. Free: the wrapping alone.
+//!
+//! Tests by part: `looks_one_after_the_other` (`look`, `delay_ms`, `steps`),
+//! `a_cap_for_heat_is_thermal_pressure` (`thermal_pressure`). `new` has no test of its own.
+//!
+//! Callers: crates/engine/src/mechanics/thermal.rs.
 //!
 //! Tests: crates/policy-sys/tests/all/thermal.rs
 

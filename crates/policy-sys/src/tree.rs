@@ -4,6 +4,14 @@
 //! "Names").
 //!
 //! What must stay: labels, facts and notes go into results. Trees are provided once per process.
+//! Free: what a tree is asked for beyond its facts.
+//!
+//! Tests by part: crates/cli/tests/all/kernel.rs: `what_is_no_kernel_is_refused` (`tree_named`),
+//! crates/cli/tests/all/kernel_runs.rs: `a_decision_is_explained_by_the_trees_own_figures`
+//! (`provide_trees`). `label`, `era`, `release`, `as_any`, `eq` and `deref` have no test of their
+//! own: crates/kernel-run/src/trees.rs answers them.
+//!
+//! Callers: policy.rs parses `kernel:` names by `tree_named`; the command line provides trees.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/cli/tests/all/kernel.rs::what_is_no_kernel_is_refused
@@ -19,7 +27,7 @@ pub const TREE_PREFIX: &str = "kernel:";
 
 /// A tree that can be run.
 pub trait Tree: fmt::Debug + Send + Sync + 'static {
-    /// As results name it.
+    /// Gives the tree's name in results.
     fn label(&self) -> &str;
 
     /// The name of the policy whose era is nearest, for what is asked of a policy beside its
@@ -44,7 +52,7 @@ pub trait Tree: fmt::Debug + Send + Sync + 'static {
 pub struct TreeRef(Arc<dyn Tree>);
 
 impl TreeRef {
-    /// Of a tree.
+    /// Makes a policy of a tree.
     pub fn new(tree: impl Tree) -> Self {
         Self(Arc::new(tree))
     }

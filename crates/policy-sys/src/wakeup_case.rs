@@ -2,7 +2,13 @@
 //! the choice went (`policy/src/explain/wakeup_case.c`).
 //!
 //! What must stay: cases 1..=8 are numbered as the published figures number them; what is counted
-//! changes no decision.
+//! changes no decision. Free: how bits are read.
+//!
+//! Tests by part: asym_switches.rs: `eight_cases_on_tc2` (`wakeup_case`, `index`, `fast`, `slow`),
+//! `more_than_two_sizes` (`cpu_big`); crates/cli/tests/all/wakeup_cases.rs:
+//! `invariants_of_the_published_tables` (`wide`, `wake`).
+//!
+//! Callers: the engine's wake-ups, if somebody exports the table; crates/metrics counts.
 //!
 //! Tests: crates/policy-sys/tests/all/asym_switches.rs, crates/cli/tests/all/wakeup_cases.rs
 

@@ -1,7 +1,12 @@
 //! The core's lists of numbers with names, as enums (docs/guide/policy.md).
 //!
 //! What must stay: names and numbers are the C enums'; one macro makes all, so a new list is one
-//! entry.
+//! entry. Free: a line for people.
+//!
+//! Tests by part: explain.rs: `every_word_is_there_once` (`name`), fixtures.rs:
+//! `every_fixture_holds` (`name`, `from_number`); `doc` and `fmt` are shown by reports.
+//!
+//! Callers: reason.rs, explain.rs, core.rs (enums of the core).
 //!
 //! Tests: crates/policy-sys/tests/all/fixtures.rs, crates/policy-sys/tests/all/explain.rs
 

@@ -1,10 +1,17 @@
 //! Prices worked out by hand, from the platforms' files.
+//! Page: docs/guide/lab.md, "What a run costs".
 //!
-//! Tried are crates/price/src/lib.rs and what it calls (docs/guide/lab.md, "What a run costs"):
-//! traces are written here line by line, and a price is watts of platforms/*.toml times seconds.
-//!
-//! What must stay: figures follow from the platforms' files and the formula of the page alone. A
-//! helper (`request`, `result`, `line`, `switch`, `near`) that breaks fails all tests of this file.
+//! What must stay: joules are worked from the platform files; what is missing is said in one
+//! sentence.
+//! Tests by part (in crates/price/src): lib.rs (`of_command`, `of_job`, `energy_j`) and cost.rs:
+//! all tests.
+//! Helpers, and who fails with them: `request`, `result`, `line`, `switch`, `load` (all tests);
+//! `command` (`an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `a_cpu_is_busy_until_its_first_switch_says_so`, `what_is_missing_is_said`); `near`
+//! (`an_x86_guest_is_priced_at_the_highest_operating_point`,
+//! `a_cpu_is_busy_until_its_first_switch_says_so`, `a_job_is_priced_in_its_window`); `on_x86`
+//! (`an_x86_guest_is_priced_at_the_highest_operating_point`, `what_is_missing_is_said`); `job`
+//! (`a_job_is_priced_in_its_window`).
 
 use super::*;
 use serde_json::{Value, json};

@@ -6,7 +6,9 @@
 //! so that both can be laid side by side. Nothing is computed here; words of the title may change.
 //! Tests by part: `the_tables_of_a_study_have_a_legend` (`tables`, `holds`),
 //! html/tests.rs::`counted_cases_have_a_table` (`holds`, for pages). The figures (`cell`) have no
-//! test of their own: the first test only runs them.
+//! test of their own: the first test only runs them. `metric` and `table` by the first one, too.
+//!
+//! Callers: study.rs (`holds`, `tables`).
 //!
 //! Tests: crates/cli/tests/all/wakeup_cases.rs::the_tables_of_a_study_have_a_legend
 

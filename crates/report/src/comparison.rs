@@ -11,7 +11,12 @@
 //! `expected_by_chance`), `expected_misses_are_rounded_like_at_school` (`shown_misses`),
 //! `a_mean_that_goes_another_way_explains_itself` (`goes_apart`), `modelled_joules_say_so`
 //! (`named`, `single`), `narrow_terminals_get_tables_as_narrow_as_whole_words_allow` (`compared`,
-//! `comparisons`).
+//! `comparisons`), all (`comparison`, `tables`, `length`, `of_cases`, `mean`, `with_unit`,
+//! `unit_of`), `csv_has_every_metric_of_every_policy` (`csv`).
+//!
+//! Callers: html/compared.rs (`expected_by_chance`, `key_metrics`), json.rs (`intervals`,
+//! `verdicts`), crates/cli/src/expect.rs (`unit_of`), html/figures.rs (`with_unit`), study.rs
+//! (`expected_by_chance`).
 //!
 //! Tests: crates/report/src/comparison/tests.rs,
 //! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract

@@ -7,7 +7,7 @@
 //! Tests by part: `runs_of_one_seed_are_a_pair` (`difference`, `settings`, `policy_runs`,
 //! `comparisons`, `heading`), `the_most_alike_are_a_pair` (`diff`, `asked`, the margin),
 //! `what_has_no_pairs_is_refused` (errors), `two_results_are_compared` (`same_length`, by the
-//! command).
+//! command), the first also `text`.
 //!
 //! Tests: crates/report/src/diff/tests.rs,
 //! crates/cli/tests/all/results.rs::two_results_are_compared

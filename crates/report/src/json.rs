@@ -3,11 +3,15 @@
 //!
 //! What must stay: keys, their order and the form of numbers (`crates/outcome` has them; a new key
 //! is added there and in docs/result.schema.json); metrics and changes stand in the order of their
-//! names; one value has no spread. `--format json` and all pages come from here. Tests by part:
-//! `compare_has_the_shape_of_the_contract` (`comparison`, `run`, `metrics`, `deltas`),
-//! `sim_has_runs_and_no_deltas` and `numbers_that_are_none_do_not_appear` (what is null or absent),
-//! `callbacks_are_listed_by_name` (`scheduler`), schema.rs::`results_are_what_the_schema_says`
-//! (`comparisons`, real results). `sched_ext`'s exit has no test here.
+//! names; one value has no spread. `--format json` and all pages come from here. Free: words for
+//! people that no test quotes. Tests by part: `compare_has_the_shape_of_the_contract`
+//! (`comparison`, `run`, `metrics`, `deltas`), `sim_has_runs_and_no_deltas` and
+//! `numbers_that_are_none_do_not_appear` (what is null or absent), `callbacks_are_listed_by_name`
+//! (`scheduler`), schema.rs::`results_are_what_the_schema_says` (`comparisons`, real results).
+//! `sched_ext`'s exit has no test here. `text` by all of these.
+//!
+//! Callers: comparison.rs (`text`, `comparisons`, `comparison`), study.rs (`text`), wakeup_cases.rs
+//! (`text`).
 //!
 //! Tests: below, crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/comparison/tests.rs

@@ -1,10 +1,11 @@
 //! How long runs were, for people. Those of which all tasks ended were not as long as they might
-//! have been.
+//! have been (ARCHITECTURE.md, "Questions and answers").
 //!
 //! What must stay: times are ns; a run that got stuck, or of which nobody knows the end, is as long
 //! as was asked for. Words may change, in one place: headings of the terminal and pages show the
 //! same. Tests by part: `runs_that_end_with_their_tasks_are_not_as_long_as_they_might_be`
-//! (`Length`), `cases_may_differ` (`of_cases`), `runs_to_the_end_of_their_tasks_say_so` (a page).
+//! (`Length`), `cases_may_differ` (`of_cases`), `runs_to_the_end_of_their_tasks_say_so` (a page),
+//! the first also `of` and `shown`.
 //!
 //! Tests: below, crates/report/src/html/tests.rs::runs_to_the_end_of_their_tasks_say_so
 

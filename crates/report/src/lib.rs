@@ -1,11 +1,12 @@
 //! Results as text: tables for people, JSON, CSV, Markdown, one HTML file. From results only; never
-//! prints.
+//! prints (docs/guide/report.md).
 //!
 //! What must stay: the same result gives the same text in every form, and forms for programs keep
 //! their keys and columns; old results in `crates/report/tests/old` stay readable; this crate never
 //! prints. What people see may change. Tests by part: each module names its own;
 //! `results_of_version_1_are_read` (old results),
 //! `a_page_of_a_run_and_one_of_its_json_are_the_same_bytes` (no form knows more than the JSON).
+//! `default` is the style of nearly all tests of this crate.
 //!
 //! Tests: crates/cli/tests/all/report.rs, crates/report/tests/old, beside its modules
 
@@ -38,7 +39,9 @@ pub use paint::Tone;
 pub use plain::plain;
 pub use points::{Failed, Points};
 pub use published::{Extent, published};
-pub use review::{Reviewed, largest, review_csv, review_json, review_mail, review_text};
+pub use review::{
+    Reviewed, beside, largest, main_figures, review_csv, review_json, review_mail, review_text,
+};
 pub use run_table::run_table;
 pub use study::{studies, study};
 pub use table::{Align, Cell, Table};

@@ -2,10 +2,15 @@
 //!
 //! What must stay: `json` and `exact` give the shortest text that reads back to the same double, so
 //! that CSV and JSON lose nothing. The others round for people, and nothing is computed from what
-//! they give. Tests by part: `people_get_four_digits` and `small_figures_keep_their_digits`
-//! (`short`, `unit`), `what_is_not_finite_is_not_shown` (`json`, `exact`, `change`, `spread`),
-//! `times_and_seeds_read_well` (`duration`, `seeds`, `percent`, `bound`, `bound_pct`, `factor`,
-//! `plus`), comparison/tests.rs::`csv_has_every_metric_of_every_policy` (`exact`, in CSV).
+//! they give. Free: words for people that no test quotes. Tests by part: `people_get_four_digits`
+//! and `small_figures_keep_their_digits` (`short`, `unit`), `what_is_not_finite_is_not_shown`
+//! (`json`, `exact`, `change`, `spread`), `times_and_seeds_read_well` (`duration`, `seeds`,
+//! `percent`, `bound`, `bound_pct`, `factor`, `plus`),
+//! comparison/tests.rs::`csv_has_every_metric_of_every_policy` (`exact`, in CSV), the first two
+//! also `small`, `times_and_seeds_read_well` also `signed`.
+//!
+//! Callers: phrase.rs (`factor`, `bound`), html/figures.rs (`bound_pct`), published.rs (`percent`),
+//! table.rs (`exact`), many files (`duration`).
 //!
 //! Tests: below
 

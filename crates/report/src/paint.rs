@@ -1,10 +1,13 @@
-//! Colour for people. It never carries what the words do not say.
+//! Colour for people. It never carries what the words do not say (ARCHITECTURE.md, "Questions and
+//! answers").
 //!
 //! What must stay: marks have no width where a table is laid out, and no name can hold them
 //! (`printable` replaces them); they become colours at the very end (`painted`). Which colour may
 //! change. Tests by part: table.rs::`colour_changes_nothing_but_colour` (`marked`, `painted`),
 //! `colour_adds_nothing_but_colour` (a headline), streams.rs::`tables_are_coloured_as_asked` (the
-//! program).
+//! program), the first also `mark` and `code`.
+//!
+//! Callers: table/layout.rs (`marked`, `painted`).
 //!
 //! Tests: crates/report/src/comparison/tests.rs::colour_adds_nothing_but_colour,
 //! crates/report/src/table.rs::colour_changes_nothing_but_colour

@@ -9,7 +9,12 @@
 //! (`is_apart`), `a_loss_from_nothing_is_a_loss`, `direction_decides_what_is_better` and
 //! `the_margin_decides_what_matters` (the difference of `wakeplace_metrics`),
 //! `a_headline_names_the_price` (`verdict`, `besides`, `paint`), study/tests.rs::`small_things`
-//! (`short_policy`, `wrap`), study/tests.rs::`joules_of_a_modelled_power_say_so` (`power_word`).
+//! (`short_policy`, `wrap`), study/tests.rs::`joules_of_a_modelled_power_say_so` (`power_word`),
+//! the first also `finite`, html/tests.rs::`modelled_joules_have_a_word` (`noun`). `cell` and
+//! `title` have no test of their own; `delta` is the tests' own.
+//!
+//! Callers: comparison.rs (`is_apart`, `verdict`), published.rs (`interval_pct`), study.rs
+//! (`is_apart`), many files (`short_policy`, `power_word`, `wrap`).
 //!
 //! Tests: below, crates/report/src/comparison/tests.rs, crates/report/src/study/tests.rs
 

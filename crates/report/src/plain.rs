@@ -5,8 +5,10 @@
 //! "Intervals").
 //!
 //! What must stay: only names for people come from here, for pages and terminal: the raw name is
-//! the key everywhere else. A metric whose name follows the rule needs nothing here. Tests by part:
-//! `names_in_words` (`plain`, and its lists).
+//! the key everywhere else. A metric whose name follows the rule needs nothing here. Free: words
+//! for people that no test quotes. Tests by part: `names_in_words` (`plain`, and its lists).
+//!
+//! Callers: html/compared.rs (`plain`), html/rows.rs (`plain`), phrase.rs (`plain`).
 //!
 //! Tests: below
 

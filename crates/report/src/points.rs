@@ -3,10 +3,12 @@
 //!
 //! What must stay: columns for programs (varied keys first, `power` last). A point ends where the
 //! next begins, so runs must come in the order of points; a run with an error is counted and has no
-//! part in means; runs that are the same run count once. Tests by part: `each_run_counts_once`
-//! (`add`, `same_point`, `row`), `a_modelled_power_is_told_to_programs` (`with_power`),
+//! part in means; runs that are the same run count once. Free: words for people that no test
+//! quotes. Tests by part: `each_run_counts_once` (`add`, `same_point`, `row`),
+//! `a_modelled_power_is_told_to_programs` (`with_power`),
 //! said.rs::`modelled_joules_say_so_in_sweeps` (`modelled`), sweeps.rs::`no_run_counts_twice`
-//! (`columns`, by the command). `without_varied` has no test of its own.
+//! (`columns`, by the command), the first also `new`, `finish`, `end_point`, `table` and `decided`;
+//! `run` and `csv` are the tests' own. `without_varied` has no test of its own.
 //!
 //! Tests: below, crates/cli/tests/all/sweeps.rs::no_run_counts_twice,
 //! crates/cli/tests/all/said.rs::modelled_joules_say_so_in_sweeps

@@ -3,10 +3,11 @@
 //!
 //! What must stay: series by name, then studies by name, since pages of docs/results are made of it
 //! (`wakeplace-fidelity`); what is right or wrong is `wakeplace_study`'s direction, never decided
-//! here; a study counts once, and one with other settings than its own is not judged. Tests by
-//! part: `directions_are_counted_by_interval` (`counts`, `direction`, `line`),
-//! `a_study_counts_once_and_as_its_own` (`published`, `other_conditions`),
-//! `headlines_are_the_largest_changes` (`headlines`).
+//! here; a study counts once, and one with other settings than its own is not judged. Free: words
+//! for people that no test quotes. Tests by part: `directions_are_counted_by_interval` (`counts`,
+//! `direction`, `line`), `a_study_counts_once_and_as_its_own` (`published`, `other_conditions`),
+//! `headlines_are_the_largest_changes` (`headlines`), `a_study_counts_once_and_as_its_own` (`word`,
+//! `rows`); `study` and `page` are the tests' own.
 //!
 //! Tests: below
 

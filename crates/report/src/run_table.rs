@@ -3,7 +3,7 @@
 //!
 //! What must stay: names of columns, which programs read, and the order of rows (platforms,
 //! workloads, policies, seeds): both come from `wakeplace_study`'s run table, which Parquet shares.
-//! Values are unrounded. Tests by part:
+//! Values are unrounded. Free: words for people that no test quotes. Tests by part:
 //! cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`run_table`, by
 //! `--export-runs`).
 //!

@@ -8,6 +8,8 @@
 //! hostile_text.rs::`results_show_names_harmlessly_in_every_form` (names of tasks). Figures of
 //! `cpus`, `does` and `debug_files` have no test of their own.
 //!
+//! Callers: comparison.rs (`human`).
+//!
 //! Tests: crates/cli/tests/all/results.rs::the_state_at_some_times,
 //! crates/cli/tests/all/hostile_text.rs::results_show_names_harmlessly_in_every_form
 

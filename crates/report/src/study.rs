@@ -9,7 +9,10 @@
 //! `footnotes`, `human`), `differences_have_the_words_of_comparisons` (`table`),
 //! `runs_of_another_length_have_no_distance` and `a_change_without_means_is_shown_as_one` (`Has`),
 //! `a_mean_that_goes_another_way_explains_itself` (`goes_apart`),
-//! `joules_of_a_modelled_power_say_so` (`tables`), `small_things` (`document`).
+//! `joules_of_a_modelled_power_say_so` (`tables`), `small_things` (`document`), all (`heading`,
+//! `platforms`), `joules_of_a_modelled_power_say_so` (`power_of_case`).
+//!
+//! Callers: study/promise.rs (`power_of_case`), study/sensitivity.rs (`power_of_case`).
 //!
 //! Tests: crates/report/src/study/tests.rs
 

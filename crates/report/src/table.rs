@@ -1,15 +1,21 @@
 //! A list as a table for people, CSV, Markdown or JSON. All forms have the same cells; a new form
-//! escapes what its readers take for markup.
+//! escapes what its readers take for markup (ARCHITECTURE.md, "Invariants": text from outside).
 //!
 //! What must stay: columns in CSV and keys in JSON are the names given to `new`, in the order of
 //! the columns; a missing value is empty or `null`; each form makes names from files harmless. How
-//! people see it is `table/layout.rs`'. Tests by part: `csv_quotes_what_needs_it` and
-//! `csv_quotes_what_ends_a_cell_elsewhere` (`csv_line`), `words_of_our_own_stay_in_csv` (`Own`),
-//! `names_are_harmless_in_every_form` (`text`, `csv`, `markdown`, `json`), `markdown_escapes_bars`
-//! (`markdown`), `json_has_a_version_and_no_numbers_that_are_none` (`json`),
+//! people see it is `table/layout.rs`'. Free: words for people that no test quotes. Tests by part:
+//! `csv_quotes_what_needs_it` and `csv_quotes_what_ends_a_cell_elsewhere` (`csv_line`),
+//! `words_of_our_own_stay_in_csv` (`Own`), `names_are_harmless_in_every_form` (`text`, `csv`,
+//! `markdown`, `json`), `markdown_escapes_bars` (`markdown`),
+//! `json_has_a_version_and_no_numbers_that_are_none` (`json`),
 //! `names_that_are_typed_again_keep_their_underscores` (`as_typed`),
 //! `people_get_columns_and_no_trailing_blanks`, `a_row_that_is_set_in_stays_so` and
-//! `colour_changes_nothing_but_colour` (for people).
+//! `colour_changes_nothing_but_colour` (for people), all (`raw`, `tone`, `keys`, `places`,
+//! `optional`, `part`, `align`, `row`, `len`, `first`, `is_empty`, `render` and each `from`);
+//! `table` and `hostile` are the tests' own.
+//!
+//! Callers: crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points.rs
+//! (`as_typed`), many files (`align`).
 //!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 

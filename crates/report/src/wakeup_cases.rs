@@ -2,8 +2,11 @@
 //!
 //! What must stay: columns and keys in their order, which are those of the series' own tables
 //! (docs/rules/capacity-aware.md#wakeup-cases); rows are policies, seeds, cases 1 to 8; counts are
-//! whole wake-ups. Tests by part: `csv_and_the_run_itself` (`csv`),
-//! `invariants_of_the_published_tables` (`object`, `counters`).
+//! whole wake-ups. Free: words for people that no test quotes. Tests by part:
+//! `csv_and_the_run_itself` (`csv`), `invariants_of_the_published_tables` (`object`, `counters`),
+//! both also `wakeup_cases` and `runs`.
+//!
+//! Callers: crates/cli/src/wakeup_cases.rs (`wakeup_cases`), fuzz/src/whole.rs (`wakeup_cases`).
 //!
 //! Tests: crates/cli/tests/all/wakeup_cases.rs::csv_and_the_run_itself,
 //! crates/cli/tests/all/wakeup_cases.rs::invariants_of_the_published_tables

@@ -6,7 +6,8 @@
 //! program for another kernel translates these two.
 //!
 //! What must stay: the numbers are the kernel's: programs are compiled with them.
-//! crates/foreign/src/kernel/layout.rs reads the two that differ.
+//! crates/foreign/src/kernel/layout.rs reads the two that differ. Free: further numbers of the
+//! kernel's.
 //!
 //! Tests: crates/sched-ext/tests/all/immed.rs, crates/sched-ext/tests/all/table.rs,
 //! crates/cli/tests/all/callbacks.rs
@@ -136,6 +137,8 @@ pub const PF_KTHREAD: u32 = 0x0020_0000;
 
 /// errno values that kfuncs return, negated.
 pub const ENOENT: i32 = 2;
+/// No such device.
+pub const ENODEV: i32 = 19;
 /// It is busy.
 pub const EBUSY: i32 = 16;
 /// It is there.

@@ -1,7 +1,8 @@
 //! What the kernel counts about a scheduler (docs/rules/sched-ext.md#kfuncs).
 //!
 //! What must stay: names follow `struct scx_event_stats`; crates/foreign/src/kfuncs/ends.rs
-//! (`events`) writes them where a program expects them, by name.
+//! (`events`) writes them where a program expects them, by name. Free: further events of later
+//! kernels.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
 

@@ -1,6 +1,7 @@
 //! How a scheduler ends. The words are the kernel's own (docs/rules/sched-ext.md#errors).
 //!
-//! What must stay: reasons and their words are the kernel's; results have them.
+//! What must stay: reasons and their words are the kernel's; results have them. Free: how an end is
+//! kept.
 //!
 //! Tests by part: `what_a_program_says_itself` (`new`, `fault`, `fmt`, code),
 //! `a_forgotten_task_is_found` (`reason`: "runnable task stall"), `hotplug_needs_callbacks`
@@ -34,7 +35,7 @@ pub enum ExitKind {
 }
 
 impl ExitKind {
-    /// As the kernel says it (`scx_exit_reason`).
+    /// Gives the reason as the kernel says it (`scx_exit_reason`).
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -61,7 +62,7 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// An end of code 0.
+    /// Makes an end of code 0.
     #[must_use]
     pub fn new(kind: ExitKind, message: impl Into<String>) -> Self {
         Self {

@@ -2,12 +2,14 @@
 //! docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: what is here the foreign loader writes into the structs that programs read
-//! (crates/foreign/src/kernel): a new fact is written there. Times are ns.
+//! (crates/foreign/src/kernel): a new fact is written there. Times are ns. Free: further facts.
 //!
 //! Tests by part: crates/sched-ext/tests/all/kernel.rs::`tasks_are_found_by_pid` (`TaskFacts`),
 //! crates/engine/tests/behaviour/sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs`
-//! (`RqClock`), crates/sched-ext/tests/all/idle.rs (`CpuFacts`). `seldom_changing` has no test of
-//! its own: a field that it lacks is shown too late in programs' tasks.
+//! (`RqClock`),
+//! crates/sched-ext/tests/all/idle.rs::`whole_cores_come_first_and_near_ones_before_far_ones`
+//! (`CpuFacts`). `seldom_changing` has no test of its own: a field that it lacks is shown too late
+//! in programs' tasks.
 //!
 //! Callers: crates/foreign/src/kernel/state.rs (`seldom_changing`).
 //!

@@ -3,21 +3,26 @@
 //! offered to programs by `crates/foreign/src/kfuncs`; class/kfuncs.rs is the one implementation.
 //!
 //! What must stay: errors are the kernel's negative numbers; an implementation may count and note
-//! but not differ.
+//! but not differ. Free: further kfuncs, with their default.
 //!
 //! Tests by part: `queues_are_made_once` (`create_dsq`, `destroy_dsq`, `dsq_nr_queued`,
 //! `dsq_iter_new`), `tasks_are_found_by_pid` (`task_from_pid`, `task`, `task_cpus`),
 //! `kfuncs_count_once` (`charge`, `cpuperf_cap`), `what_is_left_behind_is_counted` (`kick_cpu`,
-//! `timer_start`, `nr_timer_events`), idle.rs (`select_cpu_dfl`, `select_cpu_and`, `pick_idle_cpu`,
-//! `pick_any_cpu`, `test_and_clear_cpu_idle`, `idle_cpumask`, `idle_smtmask`, `tracks_idle`,
-//! `exited`), again.rs (`dsq_reenq`, `locked_cpu`, `cpuperf_set`), engine's sched_ext/errors.rs
-//! (`dsq_insert`, `dsq_insert_vtime`, `dsq_move_to_local`, `exit`), sched_ext/clocks.rs
-//! (`rq_clock`), storms.rs::`a_wild_scheduler_loses_nobody` (`dsq_move`, `dsq_iter_next`,
-//! `reenqueue_local`, `dispatch_nr_slots`, `dispatch_cancel`, `cpu_curr`, `set_slice_ns`,
-//! `set_dsq_vtime`), crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back`
-//! (`task_from_tid`, `cpuperf_cur`), schedulers.rs::`calls_answer_as_a_kernel_does` (`events`,
-//! `in_interrupt`, `current`, `cgroup_parent`). `dsq_peek`, `timer_cancel`, `set_disallow`,
-//! `cgroup_weight`, `cpu_nr_running` have no test of their own. `task_cpu` here is the one default;
+//! `timer_start`, `nr_timer_events`), idle.rs: `caches_count_from_6_13_on` (`select_cpu_dfl`),
+//! `claims_and_masks` (`select_cpu_and`, `pick_idle_cpu`, `pick_any_cpu`,
+//! `test_and_clear_cpu_idle`, `idle_smtmask`), `own_tracking_turns_it_off` (`idle_cpumask`,
+//! `tracks_idle`, `exited`), again.rs: `the_chosen_task_runs` (`dsq_reenq`),
+//! `the_tasks_run_queue_is_locked` (`locked_cpu`), `frequencies_of_other_cpus_need_no_locked_queue`
+//! (`cpuperf_set`), engine's sched_ext/errors.rs: `queues_that_are_not_there` (`dsq_insert`,
+//! `dsq_move_to_local`), `orders_that_do_not_mix` (`dsq_insert_vtime`),
+//! `what_a_program_says_itself` (`exit`), sched_ext/clocks.rs:
+//! `clocks_advance_by_the_time_that_a_task_runs` (`rq_clock`),
+//! storms.rs::`a_wild_scheduler_loses_nobody` (`dsq_move`, `dsq_iter_next`, `reenqueue_local`,
+//! `dispatch_nr_slots`, `dispatch_cancel`, `cpu_curr`, `set_slice_ns`, `set_dsq_vtime`),
+//! crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back` (`task_from_tid`, `cpuperf_cur`),
+//! schedulers.rs::`calls_answer_as_a_kernel_does` (`events`, `in_interrupt`, `current`,
+//! `cgroup_parent`). `dsq_peek`, `timer_cancel`, `set_disallow`, `cgroup_weight`, `cpu_nr_running`
+//! have no test of their own. `task_cpu` here is the one default;
 //! schedulers.rs::`a_loader_runs_in_virtual_time` also asks `loader_at`, `cpu_idle_ns`. Looks that
 //! any run uses: `now_ns`, `this_cpu`, `nr_cpu_ids`, `nr_node_ids`, `nr_tasks`, `nr_cgroups`,
 //! `cpu`, `online_cpumask`, `task_running`; `loader_on` has no test.
@@ -82,7 +87,7 @@ pub trait Kernel {
     /// `enqueue`: the task in question only, once. From `dispatch`: into the buffer of dispatches.
     /// `slice_ns` 0: it keeps its slice. False: the scheduler exits.
     fn dsq_insert(&mut self, task: TaskId, dsq: u64, slice_ns: u64, enq_flags: u64) -> bool;
-    /// The same, by `vtime`. Queues of the kernel have no such order.
+    /// Inserts a task into a queue by `vtime`. Queues of the kernel have no such order.
     fn dsq_insert_vtime(
         &mut self,
         task: TaskId,
@@ -125,14 +130,14 @@ pub trait Kernel {
 
     // CPUs.
 
-    /// `SCX_KICK_*`.
+    /// Kicks a CPU, by flags `SCX_KICK_*`.
     fn kick_cpu(&mut self, cpu: i32, flags: u64);
     /// Was it idle and is now claimed?
     fn test_and_clear_cpu_idle(&mut self, cpu: i32) -> bool;
     /// Claims an idle CPU of the mask; `-EBUSY`. `node`: preferred, or (`SCX_PICK_IDLE_IN_NODE`)
     /// the only one; None: the caller's.
     fn pick_idle_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32;
-    /// The same, and if none is idle any CPU of the mask.
+    /// Picks an idle CPU of the mask, and if none is idle any CPU of it.
     fn pick_any_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32;
     /// Does the kernel keep masks of idle CPUs? If not the scheduler exits
     /// (`check_builtin_idle_enabled`).
@@ -188,7 +193,7 @@ pub trait Kernel {
     fn set_disallow(&mut self, task: TaskId, disallow: bool);
     /// It is the current task of its CPU (`task_rq(p)->curr`).
     fn task_running(&self, task: TaskId) -> bool;
-    /// Where it is.
+    /// Gives the CPU that a task is on.
     fn task_cpu(&self, task: TaskId) -> i32 {
         self.task(task).cpu.cast_signed()
     }

@@ -12,7 +12,8 @@
 //! **Times** are nanoseconds. **Errors** of kfuncs are what the kernel returns: negative errno
 //! values, false, or an exit of the scheduler, which is recorded; the callback goes on.
 //!
-//! What must stay: texts and numbers are the kernel's, since users and programs compare them.
+//! What must stay: texts and numbers are the kernel's, since users and programs compare them. Free:
+//! what is re-exported, as long as its users build.
 //!
 //! Tests: crates/sched-ext/tests/all, beside its modules
 

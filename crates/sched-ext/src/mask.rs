@@ -1,6 +1,7 @@
 //! Masks of CPUs (docs/rules/sched-ext.md#idle).
 //!
-//! What must stay: bit 0 of word 0 is CPU 0; a CPU beyond the end of a mask is not in it.
+//! What must stay: bit 0 of word 0 is CPU 0; a CPU beyond the end of a mask is not in it. Free: how
+//! bits are tested.
 //!
 //! Tests by part: `claims_and_masks` (`mask_words`, `test_cpu`: a mask that is longer than the
 //! machine).

@@ -2,22 +2,25 @@
 //! docs/rules/sched-ext.md#tasks; `crates/foreign/src/instance.rs` runs a program for each.
 //!
 //! What must stay: names are the members of `struct sched_ext_ops`. An implementation that lacks a
-//! callback answers as a kernel without it: the defaults below.
+//! callback answers as a kernel without it: the defaults below. Free: further callbacks of later
+//! kernels, with their default.
 //!
-//! Tests by part: crates/cli/tests/all/callbacks.rs (which callbacks come, and in which order),
-//! life.rs::`weights_are_told_when_they_change` (`set_weight`, `cgroup_move`),
+//! Tests by part: crates/cli/tests/all/callbacks.rs::`of_a_ping_pong` (which callbacks come, and in
+//! which order), life.rs::`weights_are_told_when_they_change` (`set_weight`, `cgroup_move`),
 //! life.rs::`a_cpu_is_released_after_a_sleep_too` (`cpu_acquire`, `cpu_release`),
 //! crates/sched-ext/tests/all/again.rs::`the_tasks_run_queue_is_locked` (`init`, `init_task`,
 //! `select_cpu`, `enqueue`, `dispatch`, `running`, `update_idle`, `timer`),
-//! crates/sched-ext/tests/all/table.rs (`with`, `has`, `OpsInfo`), wild.rs by
+//! crates/sched-ext/tests/all/table.rs::`a_name_is_needed` (`OpsInfo`),
+//! table.rs::`the_last_one_is_enqueued_by_a_callback` (`with`, `has`), wild.rs by
 //! storms.rs::`a_wild_scheduler_loses_nobody` (`dequeue`, `tick`, `runnable`, `stopping`,
 //! `quiescent`, `yield_task`, `set_cpumask`, `exit_task`, `enable`, `disable`),
 //! crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back` (`init_cids`, `cpu_online`,
 //! `cpu_offline`), schedulers.rs::`a_loader_runs_in_virtual_time` (`loader`). `exit`,
 //! `cgroup_init`, `is_called` and callbacks that end cgroups (`cgroup_exit`, `cgroup_prep_move`,
-//! `cgroup_cancel_move`, `cgroup_set_weight`) have no test.
+//! `cgroup_cancel_move`, `cgroup_set_weight`) have no test. `name`, `from_iter` and `info` have no
+//! test of their own.
 //!
-//! Callers: crates/sched-ext/src/class (all callbacks, by `call`).
+//! Callers: crates/sched-ext/src/class (each callback, by `call`).
 //!
 //! Tests: crates/sched-ext/tests/all/life.rs, crates/engine/tests/behaviour/sched_ext/wild.rs
 
@@ -37,7 +40,7 @@ macro_rules! callbacks {
             /// All of them.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$callback,)*];
 
-            /// As `struct sched_ext_ops` has it.
+            /// Gives the callback's name in `struct sched_ext_ops`.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$callback => $name,)* }
@@ -108,7 +111,7 @@ impl Callbacks {
     /// None.
     pub const NONE: Self = Self(0);
 
-    /// With one more.
+    /// Gives the set with one more callback.
     #[must_use]
     pub const fn with(self, callback: Callback) -> Self {
         Self(self.0 | 1 << callback as u8)
@@ -139,6 +142,8 @@ pub struct OpsInfo {
     pub timeout_ms: u32,
     /// `dispatch_max_batch`; 0: the kernel's.
     pub dispatch_max_batch: u32,
+    /// `sub_cgroup_id`, from 7.2 on; above 1 it is the cgroup whose tasks the scheduler wants.
+    pub sub_cgroup_id: u64,
     /// The callbacks that are there.
     pub callbacks: Callbacks,
     /// The kernel whose interface it was built for, such as (6, 12); (0, 0): the newest.

@@ -2,7 +2,7 @@
 //! What people type (docs/guide/live.md, "Run").
 //!
 //! What must stay: names of options and commands, which units of systemd and scripts have; each has
-//! help (`every_option_is_documented`).
+//! help (`every_option_is_documented`). Free: words of help.
 //!
 //! Tests by part: `every_option_is_documented` (all options, beside docs/guide/live.md).
 //! `completions`, `write_man`, `seconds` and `octal` have no test of their own;

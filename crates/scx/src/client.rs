@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `set` and `status`: speaks to the scheduler that runs (docs/guide/live.md, "Steer").
 //!
-//! What must stay: exit codes (docs/guide/live.md), and JSON of `status` as
-//! docs/guide/live.md has it.
+//! What must stay: exit codes (docs/guide/live.md), and JSON of `status` as docs/guide/live.md has
+//! it. Free: words of the text for people.
 //!
 //! Tests by part: crates/scx/src/control/tests.rs::`it_is_changed_while_it_runs` (`set`, `status`,
 //! `ask`, `in_force`), control/tests.rs::`a_slip_names_the_nearest_and_changes_nothing` (`set`),

@@ -6,7 +6,7 @@
 //! "Steer").
 //!
 //! What must stay: one JSON object a line, keys of requests and answers (docs/guide/live.md): other
-//! programs speak to it.
+//! programs speak to it. Free: words of reasons, but for those that tests quote.
 //!
 //! Tests by part (crates/scx/src/control/tests.rs): `it_is_changed_while_it_runs` (`bind`, `serve`,
 //! `ask`, `answer`, `channel`, `line`), `what_is_no_request_is_answered_with_a_reason` (`request`),
@@ -161,7 +161,7 @@ impl Service for Control {
     }
 }
 
-/// As one line.
+/// Makes a request or answer one line of JSON.
 pub(crate) fn line(value: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).expect("text keys and finite numbers");
     line.push(b'\n');

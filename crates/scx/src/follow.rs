@@ -2,7 +2,8 @@
 //! `--follow`: power-policy follows the machine's source of power or its power profile
 //! (docs/guide/live.md, "Steer"). It asks for changes as a user would, by the same words.
 //!
-//! What must stay: it never decides more than `power-policy`, and asks as a user would.
+//! What must stay: it never decides more than `power-policy`, and asks as a user would. Free: how
+//! often it looks, and words.
 //!
 //! Tests by part: `only_changes_are_told` (`look`, `succeeded`, `of_profile`),
 //! `the_source_of_power_decides` (`wanted`), `silence_is_told_at_the_start` (`nothing_below`,
@@ -43,7 +44,7 @@ fn of_profile(profile: &str) -> &'static str {
     }
 }
 
-/// Where it is stated, for people.
+/// Says where it is stated, for people.
 fn places(follow: Follow) -> &'static str {
     match follow {
         Follow::Source => "/sys/class/power_supply/*/{type,online,status}",
@@ -155,7 +156,7 @@ impl Follower {
         next
     }
 
-    /// It is in force.
+    /// Notes that the change is in force.
     pub(crate) fn succeeded(&mut self, policy: &'static str) {
         self.done = Some(policy);
         self.told = None;

@@ -7,14 +7,16 @@
 //! (docs/decisions/011). Whatever fails, nothing of it stays loaded.
 //!
 //! What must stay: nothing is changed before `attach`, and dropping the object gives the machine
-//! back. The layout of `wp_ctx` is one in both builds (`tests/parity/loaded.rs`).
+//! back. The layout of `wp_ctx` is one in both builds (`tests/parity/loaded.rs`). Free: words of
+//! errors, and how counters are gathered.
 //!
 //! Tests by part: xtask/src/live/tests.rs on each kernel (`load`, `leave_out_missing`, `attach`,
 //! `snapshot`; `verifier`: `verified_insns`; `queues_wakeups`), guest.sh (switching: `apply`;
 //! hotplug-storm: `cpus_changed`, `rebuild`; `detach` and `exit` at the end),
 //! scripts/live/shares.sh (`shares_are_per_cpu`), guest.sh placement (`live_core`, `write_context`:
 //! big CPUs are known). `queued_wakeups` is what `queues_wakeups` says. `follow_bound_tasks`,
-//! `is_clean`, `kernel_error` and `text` have no test of their own.
+//! `is_clean`, `kernel_error` and `text` have no test of their own. `bss`, `bss_mut` and
+//! `monotonic_ns` have no test of their own.
 //!
 //! Callers: schedule.rs.
 //!

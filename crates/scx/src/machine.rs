@@ -4,7 +4,8 @@
 //! platform file of another machine is refused with all that differs.
 //!
 //! What must stay: exit codes 2 (what the user gave) and 3 (the machine), and that a wrong platform
-//! file is refused with all differences.
+//! file is refused with all differences. Free: words of differences, but for those that tests
+//! quote.
 //!
 //! Tests by part: `the_kernels_own_word` (`describe`, `level`, `classes`, `kernel_clocks`, `list`,
 //! `tick_ns`), `the_kernels_energy_model` (`kernel_model`), `another_governor_is_seen`
@@ -12,7 +13,7 @@
 //! `capacities`, `numbers`), `a_platform_file_of_another_machine_is_refused_with_all_that_differs`
 //! (`fitting`, `compare_clocks`, `compare_order`, `exit_code`),
 //! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
-//! `preempts_lazily` and `file_packing` have no test of their own.
+//! `preempts_lazily` and `file_packing` have no test of their own. `new` has no test of its own.
 //!
 //! Callers: schedule.rs (`describe`, `rebuild`), live.rs (the facts).
 //!
@@ -314,7 +315,7 @@ fn fitting(name: &str, kernel: &SysfsMachine) -> Result<Platform, Problem> {
     Err(Problem::DoesNotFit { name, mismatches })
 }
 
-/// Where the platform's clocks differ from the kernel's policies.
+/// Tells where the platform's clocks differ from the kernel's policies.
 fn compare_clocks(platform: &Platform, kernel: &SysfsMachine, mismatches: &mut Vec<String>) {
     for policy in &kernel.policies {
         let first = CpuId(u32::from(policy.cpus[0]));
@@ -364,7 +365,7 @@ fn compare_order(platform: &Platform, kernel: &SysfsMachine, mismatches: &mut Ve
     }
 }
 
-/// `0-3,8`.
+/// Writes numbers of CPUs as `0-3,8`.
 pub(crate) fn list(cpus: &[u16]) -> String {
     let runs = cpus.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [one] => one.to_string(),
@@ -382,7 +383,7 @@ fn capacities(platform: &Platform, nr_cpus: usize) -> Vec<u32> {
         .collect()
 }
 
-/// As the core takes CPUs.
+/// Gives CPUs as the core takes them.
 fn numbers(cpus: &[CpuId]) -> Vec<u16> {
     cpus.iter().map(|cpu| cpu.0 as u16).collect()
 }

@@ -6,10 +6,11 @@
 //! cannot (docs/guide/live.md, "Run").
 //!
 //! What must stay: exit codes, and what goes to standard output (data) or standard error (words).
+//! Free: words for people.
 //!
 //! Tests by part: guest.sh (`killed`: exit codes of bad input; set-unknown, set-as-nobody),
 //! scripts/live/systemd.sh (wrong-options, occupied: codes that the unit does not try again).
-//! `main`, `run` and `print` have no test without a kernel.
+//! `main`, `run` and `print` have no test without a kernel. `environment` has no test of its own.
 //!
 //! Tests: crates/scx/tests/parity, beside its modules
 

@@ -3,7 +3,8 @@
 //! performance domain; wake-up latency; estimated energy (docs/guide/live.md, "Watch").
 //!
 //! What must stay: keys of the JSON (docs/guide/live.md, "Watch"); tests:
-//! crates/scx/src/metrics/tests.rs. Energies are estimates, J; times us.
+//! crates/scx/src/metrics/tests.rs. Energies are estimates, J; times us. Free: how sums are
+//! gathered; further keys.
 //!
 //! Tests by part (crates/scx/src/metrics/tests.rs): `sums_are_by_machine_class_and_domain`
 //! (`between`, `part`, `sum`, `reasons`, `decisions`),
@@ -298,7 +299,7 @@ impl<'a> Delta<'a> {
     }
 }
 
-/// 0 of nothing.
+/// Divides one count by another; 0 of nothing.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -3,7 +3,7 @@
 //! (docs/guide/live.md, "Install as a service").
 //!
 //! What must stay: without `NOTIFY_SOCKET` it does nothing; a manager that has gone stops no
-//! scheduler.
+//! scheduler. Free: further states that are told.
 //!
 //! Tests by part: `both_kinds_of_socket_hear_it`, `a_manager_that_has_gone_is_an_error` (`tell`),
 //! scripts/live/systemd.sh (`ready`: started means in force).

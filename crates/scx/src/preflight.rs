@@ -2,7 +2,7 @@
 //! What must hold before anything is loaded, said in words that help (docs/guide/live.md, "Run").
 //!
 //! What must stay: all obstacles at once, one line each with its remedy; nothing is loaded to find
-//! out.
+//! out. Free: words.
 //!
 //! Tests by part: probe.rs (the facts that `obstacles` asks crates/host for),
 //! xtask/src/live/tests.rs (`without_sched_ext`: exit code 3 and its words).

@@ -3,13 +3,13 @@
 //! and whatever ends it, the kernel's own scheduler is in force again (docs/guide/live.md, "Run").
 //!
 //! What must stay: order of check, load, attach, watch, let go; after the end the kernel's own
-//! scheduler is in force. Exit codes: docs/guide/live.md.
+//! scheduler is in force. Exit codes: docs/guide/live.md. Free: words, and how often it looks.
 //!
 //! Tests by part: guest.sh steps (`run`, `watch`, `answer`, `change`, `sample`; hotplug-storm:
 //! `rebuild`; second-instance: exit code 3), guest.sh killed (what a dead loader leaves),
 //! scripts/live/systemd.sh (`catch_signals`, `finish`, `on_signal`; thrown-out-thrice: `words`),
 //! crates/scx/src/follow.rs (what `follow` asks). `prepare_process`, `go_before_others`, `say_how`,
-//! `say` and `mode_words` have no test of their own.
+//! `say` and `mode_words` have no test of their own. `from` has no test of its own.
 //!
 //! Callers: main.rs (`run`).
 //!

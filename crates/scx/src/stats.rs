@@ -4,14 +4,15 @@
 //! takes lines of any length from any number of clients (docs/guide/live.md, "Watch").
 //!
 //! What must stay: the protocol is the crate `scx_stats`' own; names of fields are described by
-//! `meta`.
+//! `meta`. Free: further fields, each described.
 //!
 //! Tests by part (crates/scx/src/stats/tests.rs): `the_client_of_the_scx_tools_reads_it`
 //! (`Server::bind`, `serve`, `answer`, `sample`, `done`, `response`),
 //! `every_field_that_is_published_is_described` (`meta`, `help`),
 //! `what_it_does_not_know_is_an_error_of_the_protocol` (`refused`), `a_gigabyte_is_refused`
 //! (`serve`), `a_monitor_prints_until_the_scheduler_ends` (`monitor`, `absent`),
-//! `blocks_come_at_their_times` (`Printer`, `is_due`, `block`). `refusal` has no test of its own.
+//! `blocks_come_at_their_times` (`Printer`, `is_due`, `block`). `refusal` and `new` have no test of
+//! their own.
 //!
 //! Callers: schedule.rs (`Server::bind`, `Printer`), main.rs (`monitor`, `help`).
 //!

@@ -3,7 +3,8 @@
 //! (docs/guide/live.md, "Steer").
 //!
 //! What must stay: changes are all or nothing; names are those of policies (crates/policy-sys).
-//! What the live build does not hold is refused with what it takes.
+//! What the live build does not hold is refused with what it takes. Free: words of refusals, but
+//! for those that tests quote.
 //!
 //! Tests by part: `what_only_the_simulator_reads_is_refused`, `what_nothing_reads_live_is_refused`,
 //! `what_only_the_simulator_has_is_refused` (`new`, `split`, `policy`: what the live build lacks),

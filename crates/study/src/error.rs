@@ -62,8 +62,16 @@ pub enum StudyError {
         /// Why.
         error: Box<StudyError>,
     },
+    /// A load of a battery.
+    #[error("load `{load}`: {error}")]
+    Load {
+        /// Its name in the battery.
+        load: String,
+        /// Why.
+        error: Box<StudyError>,
+    },
     /// A file that is no study, sweep or battery.
-    #[error("{file}: {reason}; expected a file of a study, sweep or battery")]
+    #[error("{file}: {reason}; expected a file of a study, sweep, battery or claims")]
     File {
         /// As the caller named it.
         file: String,

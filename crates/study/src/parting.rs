@@ -2,22 +2,24 @@
 //! in the one and to another in the other (docs/guide/review.md, "The first wake-up").
 //!
 //! What must stay: wake-ups are compared by task and number, not by time, since runs may already
-//! differ in their clocks; of all that differ the one that is the earliest in the base is it;
-//! looking changes no run. `review` calls it. Tests by part: `the_first_wakeup_that_differs_is_found`
-//! (`first_parted`), `equal_runs_do_not_part` (`Experiment::parting`).
+//! differ in their clocks; of all that differ the one that is the earliest in the base is it; the
+//! start of a task counts where both had it at the same instant; looking changes no run. `review`
+//! calls it. Tests by part: `the_first_wakeup_that_differs_is_found` (`first_parted`),
+//! `equal_runs_do_not_part` (`Experiment::parting`).
 //!
 //! Tests: below
 
 use crate::pool::watch;
 use crate::{Experiment, StudyError};
+use std::collections::BTreeMap;
 use wakeplace_engine::Observer;
-use wakeplace_engine::observe::{Happening, PlacementKind};
+use wakeplace_engine::observe::{Happening, Placement, PlacementKind};
 
 /// A wake-up of a task, or its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parted {
-    /// The task: its place among the scripts of the workload.
-    pub task: u32,
+    /// The task's name, as `explain --task` takes it.
+    pub task: String,
     /// Its wake-up of this number, from 1; 0: its start.
     pub number: u64,
     /// When it was under the first and the second, ns.
@@ -26,10 +28,16 @@ pub struct Parted {
     pub cpu: [u32; 2],
 }
 
-/// Of each task: when, and to which CPU, in the order of time.
+/// A thread in both runs: the script that it follows, and its number among those that were made of
+/// it.
+type Thread = (u32, Option<u64>);
+
+/// Of each thread: when, and to which CPU, in the order of time.
 #[derive(Debug, Default)]
 struct Choices {
-    tasks: Vec<Vec<Choice>>,
+    threads: Vec<Thread>,
+    made: Vec<u64>,
+    choices: BTreeMap<Thread, Vec<Choice>>,
     kept: usize,
 }
 
@@ -44,23 +52,44 @@ struct Choice {
 /// So many are kept: a run of minutes has not more, and two of them take 200 MB.
 const MOST: usize = 4_000_000;
 
-impl Observer for Choices {
-    /// Keeps the choices for the threads of scripts; forked ones have no number that stays.
-    fn happened(&mut self, time_ns: u64, what: &Happening) {
-        let Happening::Placement(placed) = what else {
-            return;
-        };
-        let tasks = &mut self.tasks;
-        let Some(own) = tasks.get_mut(placed.task as usize) else {
-            return;
-        };
-        if placed.kind != PlacementKind::Exec && self.kept < MOST {
+impl Choices {
+    /// The threads of so many scripts.
+    fn of(scripts: usize) -> Self {
+        Self {
+            threads: (0..scripts as u32).map(|script| (script, None)).collect(),
+            made: vec![0; scripts],
+            ..Self::default()
+        }
+    }
+
+    /// A CPU was chosen.
+    fn placed(&mut self, time_ns: u64, placed: &Placement) {
+        let thread = self.threads.get(placed.task as usize);
+        if let Some(thread) = thread
+            && placed.kind != PlacementKind::Exec
+            && self.kept < MOST
+        {
             self.kept += 1;
-            own.push(Choice {
+            self.choices.entry(*thread).or_default().push(Choice {
                 time_ns,
                 cpu: placed.cpu,
                 wakes: placed.kind == PlacementKind::Wake,
             });
+        }
+    }
+}
+
+impl Observer for Choices {
+    /// Threads are numbered as they are made; their choices are kept.
+    fn happened(&mut self, time_ns: u64, what: &Happening) {
+        match what {
+            Happening::Forked { script, .. } => {
+                let made = &mut self.made[*script as usize];
+                self.threads.push((*script, Some(*made)));
+                *made += 1;
+            }
+            Happening::Placement(placed) => self.placed(time_ns, placed),
+            _ => {}
         }
     }
 }
@@ -83,40 +112,49 @@ impl Experiment {
         let [base, change] = runs.as_slice() else {
             return Err(StudyError::Empty("expected a base and a change"));
         };
-        let nr_scripts = workloads.first().map_or(0, |workload| workload.tasks.len());
+        let scripts = workloads
+            .first()
+            .map_or(&[][..], |workload| &workload.tasks);
         let choices = |run| -> Result<Choices, StudyError> {
-            let mut choices = Choices {
-                tasks: vec![Vec::new(); nr_scripts],
-                kept: 0,
-            };
+            let mut choices = Choices::of(scripts.len());
             watch(run, &mut choices, &|_| {})?;
             Ok(choices)
         };
-        Ok(first_parted(&choices(base)?, &choices(change)?))
+        let name = |(script, number): Thread| {
+            let name = &scripts[script as usize].name;
+            number.map_or(name.clone(), |number| format!("{name}-{number:04}"))
+        };
+        Ok(first_parted(&choices(base)?, &choices(change)?, name))
     }
 }
 
 /// The earliest wake-up, by the first's clock, that went elsewhere in the second.
-fn first_parted(base: &Choices, change: &Choices) -> Option<Parted> {
-    let both = base.tasks.iter().zip(&change.tasks);
-    let of_task = |(task, (base, change)): (usize, (&Vec<Choice>, &Vec<Choice>))| {
-        let mut pairs = base.iter().zip(change).enumerate();
-        let (at, (one, other)) = pairs.find(|(_, (one, other))| one.cpu != other.cpu)?;
+fn first_parted(
+    base: &Choices,
+    change: &Choices,
+    name: impl Fn(Thread) -> String,
+) -> Option<Parted> {
+    let of_thread = |(thread, base): (&Thread, &Vec<Choice>)| {
+        let mut pairs = base.iter().zip(change.choices.get(thread)?).enumerate();
+        let counts = |one: &Choice, other: &Choice| one.wakes || one.time_ns == other.time_ns;
+        let differ = |one: &Choice, other: &Choice| one.cpu != other.cpu && counts(one, other);
+        let (at, (one, other)) = pairs.find(|(_, (one, other))| differ(one, other))?;
         let wakes = base[..=at].iter().filter(|choice| choice.wakes).count();
-        Some(Parted {
-            task: task as u32,
-            number: if one.wakes { wakes as u64 } else { 0 },
-            time_ns: [one.time_ns, other.time_ns],
-            cpu: [one.cpu, other.cpu],
-        })
+        Some((*thread, wakes as u64, *one, *other))
     };
-    let parted = both.enumerate().filter_map(of_task);
-    parted.min_by_key(|parted| (parted.time_ns[0], parted.task))
+    let parted = base.choices.iter().filter_map(of_thread);
+    let first = parted.min_by_key(|(thread, _, one, _)| (one.time_ns, *thread));
+    first.map(|(thread, wakes, one, other)| Parted {
+        task: name(thread),
+        number: if one.wakes { wakes } else { 0 },
+        time_ns: [one.time_ns, other.time_ns],
+        cpu: [one.cpu, other.cpu],
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Choice, Choices, Parted, first_parted};
+    use super::{Choice, Choices, Parted, Thread, first_parted};
     use crate::{Request, Source};
 
     /// Choices of one task: its start, then wake-ups, as time and CPU.
@@ -126,13 +164,16 @@ mod tests {
             cpu: *cpu,
             wakes: at > 0,
         };
-        Choices {
-            tasks: tasks
-                .iter()
-                .map(|all| all.iter().enumerate().map(one).collect())
-                .collect(),
-            kept: 0,
+        let mut all = Choices::of(tasks.len());
+        for (script, own) in (0..).zip(tasks) {
+            let own = own.iter().enumerate().map(one).collect();
+            all.choices.insert((script, None), own);
         }
+        all
+    }
+
+    fn name((script, _): Thread) -> String {
+        format!("t{script}")
     }
 
     #[test]
@@ -141,17 +182,20 @@ mod tests {
         // Task 1 parts at 15, before task 0 does at 20, though it wakes later under the change.
         let change = choices(&[&[(0, 1), (11, 1), (21, 3)], &[(5, 0), (40, 2)]]);
         let expected = Parted {
-            task: 1,
+            task: "t1".to_owned(),
             number: 1,
             time_ns: [15, 40],
             cpu: [3, 2],
         };
-        assert_eq!(first_parted(&base, &change), Some(expected));
+        assert_eq!(first_parted(&base, &change, name), Some(expected));
         // A start has the number 0.
         let change = choices(&[&[(0, 2)], &[(5, 0), (15, 3)]]);
-        let found = first_parted(&base, &change).unwrap();
-        assert_eq!((found.task, found.number), (0, 0));
-        assert_eq!(first_parted(&base, &base), None);
+        let found = first_parted(&base, &change, name).unwrap();
+        assert_eq!((found.task.as_str(), found.number), ("t0", 0));
+        // One that is at another time is not the same.
+        let change = choices(&[&[(1, 2)], &[(5, 0), (15, 3)]]);
+        assert_eq!(first_parted(&base, &change, name), None);
+        assert_eq!(first_parted(&base, &base, name), None);
     }
 
     #[test]

@@ -3,9 +3,14 @@
 //!
 //! What must stay: numbers and letters are the kernel's (include/linux/sched.h,
 //! docs/rules/traces.md#trace-events); `export` writes and `read` finds an event by the same names;
-//! an event that is added is added in every form. Tests by part: `states_are_the_kernels`
+//! an event that is added is added in every form. Free: what leaves the scripts of recordings as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part: `states_are_the_kernels`
 //! (`STATES`, `of_letters`, `of_number`), `whole_runs_read_back` (the events, in both forms),
-//! replay/forms.rs::`raw_fields_say_the_same` (`left_with`).
+//! replay/forms.rs::`raw_fields_say_the_same` (`left_with`), the first also `number`, `letters` and
+//! `row`.
+//!
+//! Callers: read/fields.rs (`left_with`, `of_letters`), export/ftrace.rs (`letters`), read/order.rs
+//! (`of_number`), read/perfetto.rs (`left_with`).
 //!
 //! Tests: below, crates/trace/tests/all/traces.rs::whole_runs_read_back,
 //! crates/trace/tests/all/replay/forms.rs

@@ -1,5 +1,5 @@
 //! Logs and traces of a simulated run, written from the engine's events, and recordings read into
-//! workloads.
+//! workloads (docs/guide/traces.md, docs/guide/traces-in.md).
 //!
 //! [`RtAppLogs`] is an observer that writes what rt-app would have logged of the same file,
 //! [`Traces`] one that writes what a kernel's tracer would have. Neither measures anything itself:
@@ -8,8 +8,9 @@
 //! written.
 //!
 //! What must stay: neither observer measures anything or changes a run; a recording gives the same
-//! workload everywhere, also where there are no files (`load_bytes`). Tests by part: each module
-//! names its own; `whole_runs_read_back` (`Traces`),
+//! workload everywhere, also where there are no files (`load_bytes`). Free: what leaves the scripts
+//! of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part: each
+//! module names its own; `whole_runs_read_back` (`Traces`),
 //! replay/exported.rs::`tasks_by_timers_come_back` (`load` of what `Traces` wrote).
 //!
 //! Tests: crates/trace/tests/all, beside its modules

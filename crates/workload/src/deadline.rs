@@ -7,10 +7,15 @@
 //!
 //! What must stay: scripts change by marks only, no step takes other time; chains stand in the
 //! order of the file, as metrics name them; a file of its own wins over `_deadlines`; times are µs
-//! in files and ns here. Tests by part: `frames_begin_with_work_and_end_before_a_wait` (`apply`,
-//! `insert`, `events`), `a_round_without_a_wait_is_no_end` (`end_with_the_last_pass`),
-//! `a_file_of_its_own_wins` (`parse`, `with_deadlines`, all threads of a task, a task that is not
-//! there), `what_is_wrong_is_said_with_its_place` (`declared`, `wrong_kind`, `named`).
+//! in files and ns here. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may
+//! touch"), and words of messages that no test quotes. Tests by part:
+//! `frames_begin_with_work_and_end_before_a_wait` (`apply`, `insert`, `events`),
+//! `a_round_without_a_wait_is_no_end` (`end_with_the_last_pass`), `a_file_of_its_own_wins`
+//! (`parse`, `with_deadlines`, all threads of a task, a task that is not there),
+//! `what_is_wrong_is_said_with_its_place` (`declared`, `wrong_kind`, `named`), all (`read`, `work`,
+//! `waits`, `waits_for_time`).
+//!
+//! Callers: crates/study/src/request.rs (`with_deadlines`).
 //!
 //! Tests: crates/workload/src/deadline/tests.rs
 

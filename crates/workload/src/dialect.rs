@@ -4,9 +4,10 @@
 //! acts on it is `rtapp`.
 //!
 //! What must stay: the words `workgen` and `suspend-ref`, as scripts and warnings name them; no
-//! word is rt-app's own reading (docs/rules/rt-app.md#rt-app-dialects). Tests by part:
-//! `dialects_are_words` (`parse`), `the_dialect_workgen` and `the_dialect_suspend_ref` (what
-//! `rtapp` does with each).
+//! word is rt-app's own reading (docs/rules/rt-app.md#rt-app-dialects). Free: what leaves scripts
+//! as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `dialects_are_words` (`parse`), `the_dialect_workgen` and
+//! `the_dialect_suspend_ref` (what `rtapp` does with each).
 //!
 //! Tests: below, crates/workload/tests/all/rtapp_events.rs
 

@@ -1,5 +1,6 @@
 //! What can be wrong with a workload, and how it is said: `FILE:LINE:COL: message; expected ...;
-//! did you mean ...?`. Each loader of the crate says its errors by this.
+//! did you mean ...?`. Each loader of the crate says its errors by this (docs/guide/rt-app.md, "How
+//! a file is read").
 //!
 //! The command line makes exit code 2 of all of these. Lines and columns count from 1. Free: words,
 //! but a message says what was expected; texts from files are cut.
@@ -8,7 +9,10 @@
 //! before it is printed. Tests by part: `a_fault_says_place_expectation_and_name` (`Fault`,
 //! `in_file`, `write_message`), `long_names_are_cut_where_they_are_printed` (`cut`),
 //! `what_cannot_run_here_names_its_place` (`expected`, lines and columns),
-//! said.rs::`refusals_of_rtapp_files_name_the_key` (the same on the command line).
+//! said.rs::`refusals_of_rtapp_files_name_the_key` (the same on the command line), the first also
+//! `new`, `invalid`, `unusable`, `one_of` and all `fmt`.
+//!
+//! Callers: rtapp/notes.rs (`cut`), rtapp/template.rs (`cut`), many files (`unusable`, `in_file`).
 //!
 //! Tests: below, crates/workload/tests/all/rtapp_files.rs, crates/cli/tests/all/said.rs
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Reading workload files: capped, so that no input can fill the memory.
+//! Reading workload files: capped, so that no input can fill the memory (ARCHITECTURE.md,
+//! "Invariants": hostile input).
 //!
 //! Called for every file of a workload. The limit is `READ_LIMIT_BYTES`: a larger one is free. No
 //! file is opened for writing.

@@ -1,5 +1,6 @@
 //! `--jitter`: what is the same in every run is made to differ with the seed: when the threads of a
-//! recording or an rt-app file begin, and how long their run steps take.
+//! recording or an rt-app file begin, and how long their run steps take (docs/guide/results.md,
+//! "Intervals").
 //!
 //! Each thread draws from a stream of its own, named `jitter` and by the thread, so that its other
 //! draws stay what they are.
@@ -9,10 +10,16 @@
 //!
 //! What must stay: the stream's name (`jitter` and the thread's) and the order of draws within it;
 //! a start moves by at most its amount, as does a run step; a shared timer follows the first of its
-//! threads. Tests by part: `starts_and_runs_stay_within_their_amounts_and_differ_with_the_seed`
-//! (`apply`), `a_shared_timer_starts_with_the_first_of_its_threads` (`move_timers`),
+//! threads. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part:
+//! `starts_and_runs_stay_within_their_amounts_and_differ_with_the_seed` (`apply`),
+//! `a_shared_timer_starts_with_the_first_of_its_threads` (`move_timers`),
 //! `recorded_is_the_spread_of_the_script_itself` (`of`, `mean_and_sd`), `wrong_amounts_are_named`
-//! (`parse`, `percent_ppm`).
+//! (`parse`, `percent_ppm`). `fmt` and `with_jitter` by the first; `expand` and `runs` below are
+//! the tests' own.
+//!
+//! Callers: crates/study/src/catalogue.rs (`with_jitter`), crates/study/src/request.rs
+//! (`with_jitter`).
 //!
 //! Tests: below
 

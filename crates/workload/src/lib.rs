@@ -1,4 +1,5 @@
-//! What tasks do: rt-app files and workload models, expanded into scripts.
+//! What tasks do: rt-app files and workload models, expanded into scripts
+//! (docs/guide/workloads.md).
 //!
 //! [`Spec::parse`] reads what the user typed, [`Spec::expand`] makes the scripts the engine runs,
 //! and [`check_rtapp`] says what rt-app itself would think of a file. Everything that does not
@@ -10,11 +11,12 @@
 //! the engine's tests.
 //!
 //! What must stay: `parse` depends on neither seed nor machine: studies parse once and expand for
-//! every seed. Public names stay, as other crates use them. Tests by part:
-//! `the_seed_decides_and_more_tasks_shift_none` (same argument and seed, same scripts),
+//! every seed. Public names stay, as other crates use them. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `the_seed_decides_and_more_tasks_shift_none` (same argument and seed, same scripts),
 //! `the_fixture_expands_to_its_threads` (order of threads),
 //! `the_check_depends_on_the_number_of_cpus` (`check_rtapp`), `equal_cpus_are_refused`
-//! (`MachineFacts`: `alike`, capacities).
+//! (`MachineFacts`: `alike`, capacities). `nr_cpus` by the last two.
 //!
 //! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/eas_behaviour.rs, beside its modules

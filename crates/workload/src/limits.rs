@@ -8,9 +8,11 @@
 //!
 //! What must stay: names of the files are a control group's, values are taken and rounded as a
 //! kernel does it; a group that no task is in is refused; a task's CPUs are those of all groups
-//! around it. Tests by part: `files_of_groups_are_read` (`group`, `bandwidth`, `shares`, `uclamp`,
-//! `idle`, `apply`, `cpuset`, `apply_cpusets`), `what_cannot_be_is_refused` (`declared`,
-//! `object_of`, `wrong`, `both`, all ranges), `models_have_keys` (`cpuset`, for models).
+//! around it. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"),
+//! and words of messages that no test quotes. Tests by part: `files_of_groups_are_read` (`group`,
+//! `bandwidth`, `shares`, `uclamp`, `idle`, `apply`, `cpuset`, `apply_cpusets`),
+//! `what_cannot_be_is_refused` (`declared`, `object_of`, `wrong`, `both`, all ranges),
+//! `models_have_keys` (`cpuset`, for models), namely also `cpu_list`.
 //!
 //! Tests: crates/workload/tests/all/group_limits.rs
 

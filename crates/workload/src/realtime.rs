@@ -5,8 +5,10 @@
 //! counts from 1 (lowest) to 99.
 //!
 //! What must stay: the ranges of sched_setattr(2); files and models are checked by these functions
-//! alone. Tests by part: `attributes_are_within_what_linux_takes` (`priority`, `deadline`),
-//! `policies_out_of_range` (rt-app files), `classes_above_the_fair_one` (models).
+//! alone. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `attributes_are_within_what_linux_takes`
+//! (`priority`, `deadline`), `policies_out_of_range` (rt-app files), `classes_above_the_fair_one`
+//! (models).
 //!
 //! Tests: below, crates/workload/tests/all/rtapp_files.rs, crates/workload/tests/all/periodic.rs
 

@@ -6,10 +6,12 @@
 //! makes one of it.
 //!
 //! What must stay: names of tasks decide nothing; a recording that is given as a workload is
-//! refused with the name of its form. Tests by part: `recordings_are_told_from_workloads` (`form`,
-//! `recording`, `object`, `has_key`), `other_tools_are_known_by_their_lines` (`text_form`,
-//! `attaches_probes`, `is_latency_line`), `names_of_tasks_decide_nothing` (`has_key`,
-//! `end_of_string`), said.rs::`a_check_names_what_is_no_rtapp_file` (messages on the command line).
+//! refused with the name of its form. Free: what leaves scripts as they are (ARCHITECTURE.md, "What
+//! a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `recordings_are_told_from_workloads` (`form`, `recording`, `object`, `has_key`),
+//! `other_tools_are_known_by_their_lines` (`text_form`, `attaches_probes`, `is_latency_line`),
+//! `names_of_tasks_decide_nothing` (`has_key`, `end_of_string`),
+//! said.rs::`a_check_names_what_is_no_rtapp_file` (messages on the command line).
 //!
 //! Tests: below, crates/cli/tests/all/said.rs
 

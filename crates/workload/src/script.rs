@@ -10,13 +10,19 @@
 //! capacity 1024 at its highest clock.
 //!
 //! What must stay: order of scripts and indices of lists, as the engine, traces and metrics number
-//! by them; `comes_to_an_end` is what `shell` takes programs by. Tests by part:
-//! `accepted_files_expand_to_their_scripts` (order and indices), `random_steps_obey_the_rules` and
-//! `random_steps_with_groups_obey_the_rules` (every step in the engine),
-//! `a_program_without_a_limit_does_not_end` (`comes_to_an_end`),
+//! by them; `comes_to_an_end` is what `shell` takes programs by. Free: what leaves scripts as they
+//! are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes.
+//! Tests by part: `accepted_files_expand_to_their_scripts` (order and indices),
+//! `random_steps_obey_the_rules` and `random_steps_with_groups_obey_the_rules` (every step in the
+//! engine), `a_program_without_a_limit_does_not_end` (`comes_to_an_end`),
 //! shell.rs::`a_loop_is_as_many_forks_of_one_shell` (forked scripts),
 //! structure.rs::`roles_are_names_without_numbers` (`task_of_thread`). No test of its own:
-//! `nr_processes`.
+//! `nr_processes`. `new`: all; `of_group`: crates/engine/tests/behaviour/groups.rs.
+//!
+//! Callers: crates/engine/src/kernel/model/processes.rs (`nr_processes`),
+//! crates/fidelity/src/programs/model.rs (`task_of_thread`),
+//! crates/fidelity/src/programs/structure.rs (`task_of_thread`), deadline.rs (`task_of_thread`),
+//! models/adopt.rs (`nr_processes`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/engine/tests/behaviour/storm.rs,
 //! crates/workload/tests/all/shell.rs, crates/fidelity/src/programs/structure.rs

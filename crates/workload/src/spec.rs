@@ -6,12 +6,16 @@
 //! CPU.
 //!
 //! What must stay: when an argument is a path; the order in `expand`: scripts, deadlines, cpusets,
-//! then jitter, as each reads what is before it; same seed and machine, same scripts. Tests by
-//! part: `wrong_arguments_say_what_was_expected` (`parse`, `is_path`, `model`),
-//! `the_seed_decides_and_more_tasks_shift_none` (`expand`), `every_file_is_read_as_rtapp_reads_it`
-//! (`parse_rtapp`'s readers), `the_catalogue_names_defaults_that_parse` (`catalogue`),
-//! rtapp_events.rs::`what_the_logs_need` (`rtapp_log`), group_limits.rs::`files_of_groups_are_read`
-//! (cpusets), recordings.rs::`recordings_are_workloads_everywhere` (`recorded`).
+//! then jitter, as each reads what is before it; same seed and machine, same scripts. Free: what
+//! leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `wrong_arguments_say_what_was_expected` (`parse`, `is_path`,
+//! `model`), `the_seed_decides_and_more_tasks_shift_none` (`expand`),
+//! `every_file_is_read_as_rtapp_reads_it` (`parse_rtapp`'s readers),
+//! `the_catalogue_names_defaults_that_parse` (`catalogue`), rtapp_events.rs::`what_the_logs_need`
+//! (`rtapp_log`), group_limits.rs::`files_of_groups_are_read` (cpusets),
+//! recordings.rs::`recordings_are_workloads_everywhere` (`recorded`),
+//! rtapp_files.rs::`the_fixture_expands_to_its_threads` (`parse_file`). `jitter`, `is_rtapp`,
+//! `is_model` and `metric` have no test of their own here.
 //!
 //! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/group_limits.rs,

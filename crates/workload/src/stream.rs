@@ -1,12 +1,15 @@
-//! Random streams, one per task name: what one task draws does not depend on the other tasks.
+//! Random streams, one per task name: what one task draws does not depend on the other tasks
+//! (ARCHITECTURE.md, "Invariants": equal bytes).
 //!
 //! Called by everything that draws: workloads, jitter, drawn machines, sweeps. Never changes: every
 //! result by seed depends on each bit. A new draw takes a stream with a name of its own, so that it
 //! shifts none of the others.
 //!
 //! What must stay: every bit of every stream: the hash of names, the mixing and how `below`
-//! rejects. Tests by part: `the_first_draws_never_change` (`next_u64`, `mix`, `fnv1a`),
-//! `names_and_seeds_have_streams_of_their_own` (`for_task`), `bounded_draws_are_even` (`below`).
+//! rejects. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `the_first_draws_never_change`
+//! (`next_u64`, `mix`, `fnv1a`), `names_and_seeds_have_streams_of_their_own` (`for_task`),
+//! `bounded_draws_are_even` (`below`).
 //!
 //! Tests: below
 use rand_pcg::Pcg64;

@@ -1,4 +1,10 @@
 //! Everything that is kept in the repository, through its target.
+//! Page: docs/internals/checks.md.
+//!
+//! What must stay: an input that was once a finding stays kept; each says what it was, and the
+//! corpus stays small.
+//! Tests by part (in fuzz/tests/src): every target of fuzz/src: both tests.
+//! Helpers, and who fails with them: `failures_of` (`every_kept_input_keeps_the_promises`).
 
 use crate::replay::Replay;
 use wakeplace_fuzz::corpus::{regressions, seeds};

@@ -1,4 +1,10 @@
 //! A fixed number of seeded mutations through every target.
+//! Page: docs/internals/checks.md.
+//!
+//! What must stay: equal seeds make equal inputs; a tenth of the mutations must pass the loaders,
+//! else a target tests a parser only.
+//! Tests by part (in fuzz/tests/src): fuzz/src/mutate.rs and every target: all tests. `fuzz` runs a
+//! target, `keeps` judges it, `asked` reads numbers from the environment.
 
 use crate::replay::{Replay, Tally};
 use wakeplace_fuzz::corpus::{Input, regressions, seeds};

@@ -1,4 +1,9 @@
 //! Runs inputs through a target and says which of them break a promise, and how.
+//! Page: docs/internals/checks.md, "Reproduce a finding".
+//!
+//! What must stay: what breaks a promise is kept below target/fuzz/found before anything else
+//! happens. Callers: kept.rs and mutations.rs (`Replay::of`, `take`, `executed`, `simulated`);
+//! `keep`, `remove`, `words` and `peak_kib` are its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

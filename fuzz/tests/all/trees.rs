@@ -1,4 +1,10 @@
 //! Documents as trees.
+//! The trees are fuzz/src/tree.rs, the runs with files fuzz/src/case.rs.
+//!
+//! What must stay: what is read and written means the same; keys may stand twice.
+//! Tests by part: `a_document_survives_reading_and_writing`, `a_key_can_stand_twice`
+//! (fuzz/src/tree.rs: read and write); `nodes_are_numbered_in_the_order_of_the_text`
+//! (fuzz/src/tree.rs: count and node); `a_run_survives_reading_and_writing` (fuzz/src/case.rs).
 
 use wakeplace_fuzz::case::Case;
 use wakeplace_fuzz::tree::{Form, Tree};

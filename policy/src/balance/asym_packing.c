@@ -10,7 +10,17 @@
  * Between cores priorities count only while a core is idle as a whole: a thread beside a busy
  * sibling is worth less than its priority says.
  *
- * What must stay: priorities are the platform's; equal ones move nothing.
+ * What must stay: priorities are the platform's; equal ones move nothing. Free: how a
+ * priority is looked up.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/packing: equal-priority-does-not.toml, not-from-higher-priority.toml
+ * (`wp_sched_asym_prefer`, `wp_sched_asym`), busy-sibling-lowers-the-claim.toml
+ * (`wp_sched_use_asym_prio`), core-with-*.toml (`wp_sched_group_asym`),
+ * pushes-at-the-first-failure.toml (`wp_asym_active_balance`), kick-for-a-better-cpu.toml,
+ * no-kick-from-the-best-cpu.toml (`wp_better_cpu_idle`).
+ *
+ * Callers: busiest.c, imbalance.c, detach.c, llc_balance.c; nohz.c asks for kicks.
  *
  * Kernel: sched_asym_prefer(), kernel/sched/sched.h; sched_use_asym_prio(), sched_asym(),
  *         sched_group_asym(), asym_active_balance(), kernel/sched/fair.c

@@ -5,7 +5,15 @@
  * docs/rules/sched-mc.md#power-saving-balance; docs/rules/linux-3-1-to-4-7.md#early-asym-packing).
  * An idle CPU pulls all that a group of higher numbers has. Natively only.
  *
- * What must stay: eras to 5.4 alone use it.
+ * What must stay: eras to 5.4 alone use it. Free: the rule, for those eras alone.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/balance_38: packing-4-7.toml, packing-4-7-never-upwards.toml,
+ * packing-highest-of-equals.toml (`wp_asym_busier_5_4`, `wp_first_of_group`),
+ * packing-takes-all.toml (`wp_check_asym_packing_5_4`), packing-newly-idle-pushes.toml
+ * (`wp_asym_active_balance_5_4`), packing-not-when-busy.toml (`wp_asym_packs_5_4`).
+ *
+ * Callers: busiest_3_12.c, busiest_5_4.c and `wp_need_active_balance` (detach.c).
  *
  * Kernel: check_asym_packing(), kernel/sched/fair.c, to 5.4
  * Tests: fixtures/balance_38, fixtures/balance

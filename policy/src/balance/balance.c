@@ -9,6 +9,20 @@
  *   end:    success resets, failure counts; after enough failures push the running task
  *
  * What must stay: begin, offers, end, in this order, in both homes; steps are enum wp_balance_step.
+ * Free: how an attempt is stepped; both homes change with it.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/balance_pass_7_3.rs: `intervals` (`wp_get_sd_balance_interval`, `wp_level_interval`,
+ * `wp_balance_due`), `interval_doubles_and_resets` (`wp_out_one_pinned`, `wp_out_balanced`),
+ * `who_balances` (`wp_should_we_balance`, `wp_balance_begin`), `one_at_a_time_between_nodes`
+ * (`wp_serial_enter`, `wp_balance_over`), `how_many_tasks` (`wp_balance_find`, `wp_bal_several`);
+ * all/balance_7_3.rs: `pinned_tasks_mark_the_group_above` (`wp_parent_group`); all/power_policy.rs:
+ * `the_leader_pulls_from_the_donor` (`wp_balance_source`); fixtures/balance: pass-end-*.toml
+ * (`wp_balance_pass_end`), none-idle-first-balances.toml, idle-core-*.toml (who balances in a
+ * group).
+ *
+ * Callers: crates/policy-sys/src/balance.rs (`Core::balance_begin`, `balance_due`,
+ * `balance_pass_end`); crates/scx/src/bpf/pull.bpf.h.
  *
  * Kernel: should_we_balance(), get_sd_balance_interval(), sched_balance_rq() as
  *         wp_balance_begin(), load_balance() as wp_balance_begin(), sched_balance_domains() as
@@ -35,7 +49,7 @@ WP_INLINE u64 wp_get_sd_balance_interval(const struct wp_ctx *ctx, const struct 
 	return wp_max64(1, wp_min64(ticks, longest));
 }
 
-/* The same for a level of a CPU; `longest`: by the CPUs that are online. */
+/* Ticks between two passes of a CPU's level; `longest`: by the CPUs that are online. */
 WP_INLINE u64 wp_level_interval(const struct wp_ctx *ctx, const struct wp_lb *lb, u32 factor,
 				u32 idle, u64 longest)
 {

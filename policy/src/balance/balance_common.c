@@ -3,7 +3,23 @@
  * What both forms of load balancing use: the parts of a balance object, capacity as it is
  * refreshed on the way (docs/rules/balancing.md#reduced-capacity).
  *
- * What must stay: both forms read these; a sum that is kept must equal its walk.
+ * What must stay: both forms read these; a sum that is kept must equal its walk. Free: how an
+ * object is read; what is refreshed, and when, only with the pages.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/balance: capacity-876-is-not-reduced.toml (`wp_check_cpu_capacity`),
+ * top-level-sets-overutilized.toml, top-level-clears-overutilized.toml (`wp_stats_root_flags`),
+ * misfit-counts-*.toml (`wp_misfit_apart`), no-smt-balance-6-1.toml (`wp_bal_knows_cores`),
+ * due-clamped-by-cpus-online.toml (`wp_max_load_balance_interval`); fixtures/capacity:
+ * newidle-refreshes-when-due.toml, stale-until-a-pass.toml, 3-8-newidle-*.toml (`wp_capacity_due`,
+ * `wp_refresh_local_group`, `wp_refresh_cpu`); all/kept.rs:
+ * `statistics_that_are_left_out_change_no_answer` (`wp_below_tipping_point`),
+ * `kept_sums_change_no_answer` (`wp_balanced_as_kept`); all/balance.rs:
+ * `pinned_tasks_end_the_search` (`wp_excluded`). `wp_bal_dom`, `wp_bal_lb`, `wp_balance_reset` and
+ * `wp_by_counts` have no test of their own: all/balance.rs: `which_tasks_move` would show a fault
+ * of theirs.
+ *
+ * Callers: all files of this folder; power_balance.c.
  *
  * Kernel: check_cpu_capacity(), kernel/sched/fair.c
  * Tests: fixtures/balance, all/balance.rs

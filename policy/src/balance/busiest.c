@@ -6,7 +6,22 @@
  * root domain's flags.
  *
  * What must stay: groups in their order, the local one first (ties); sums are those that
- * kept_sums.c keeps.
+ * kept_sums.c keeps. Free: how groups are walked, with kept_sums.c; who is busiest only with
+ * the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/balance_7_3.rs: `busiest_group` (`wp_update_sd_pick_busiest`, `wp_update_sd_lb_stats`,
+ * `wp_update_sg_lb_stats`, `wp_walk_group`), `smt_beside_single_threads` (`wp_busier_with_spare`,
+ * `wp_fuller`, `wp_less_spare`), `what_is_left_alone` (`wp_bal_candidate`, `wp_bigger_with_room`),
+ * `root_domain_flags` (`wp_bal_marks`, `wp_bal_root_flags`); all/pulls.rs:
+ * `smaller_cpus_pull_where_no_group_is_of_the_same_class` (`wp_not_among_equals`),
+ * `a_misfit_waits_for_an_idle_core` (`wp_is_core_idle`); fixtures/balance:
+ * misfit-destination-48*.toml (`wp_capacity_greater`); all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_add_group`, `wp_check_group`, `wp_kept_no_busier`, `wp_kept_less_busy`, `wp_kept_tells`,
+ * `wp_check_no_busier`).
+ *
+ * Callers: `wp_find_busiest_of_groups` (imbalance.c); `wp_is_core_idle` also balance.c,
+ * asym_packing.c, live.c.
  *
  * Kernel: update_sd_lb_stats(), update_sg_lb_stats(), update_sd_pick_busiest(),
  *         capacity_greater(), is_core_idle(), kernel/sched/fair.c
@@ -99,7 +114,7 @@ static void wp_check_group(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 }
 #endif
 
-/* The same, from what is kept or by a walk. */
+/* Adds a group to the sums of an attempt, from what is kept or by a walk. */
 WP_INLINE void wp_add_group(struct wp_ctx *ctx, struct wp_lb_env *bal,
 			    const struct wp_sched_group *g, u32 group, u32 local)
 {

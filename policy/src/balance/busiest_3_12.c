@@ -6,7 +6,20 @@
  * whose queues are uneven, the one with most load per power is relieved. Natively only. What the
  * later form has in common is in busiest_5_4.c.
  *
- * What must stay: eras to 3.12 alone use it.
+ * What must stay: eras to 3.12 alone use it; groups are walked in their order (ties). Free: the
+ * search, for those eras alone, with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/balance_38: room-*.toml (`wp_room`, `wp_full_power`, `wp_power_orig`), uneven-*.toml
+ * (`wp_uneven`), siblings-{first,not-asked,only-with-room-here}.toml
+ * (`wp_update_sd_lb_stats_3_12`), forced-*.toml and exit-*.toml (`wp_worth_balancing_3_12`),
+ * amount-*.toml (`wp_calculate_imbalance_3_12`), source-*.toml (`wp_find_busiest_queue_3_12`),
+ * packing-more-load-first.toml (`wp_update_sd_pick_busiest_3_12`); all/power_policy.rs:
+ * `siblings_count_where_it_spreads` (`wp_spreads_at`). `wp_find_busiest_3_12`,
+ * `wp_update_sg_lb_stats_3_12` and `wp_counts_add` have no test of their own: amount-*.toml would
+ * show a fault of theirs.
+ *
+ * Callers: `wp_balance_source` (balance.c); power_savings_3_4.c looks at groups once more.
  *
  * Kernel: find_busiest_group() as wp_worth_balancing_3_12(), update_sd_lb_stats(),
  *         update_sg_lb_stats(), update_sd_pick_busiest(), fix_small_capacity() as wp_room(),

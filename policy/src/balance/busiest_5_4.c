@@ -6,7 +6,27 @@
  * domain's average. Misfit tasks as in 4.20 (docs/rules/linux-5-0-to-6-12.md#misfit-forms). Native
  * builds only.
  *
- * What must stay: eras to 5.4 alone use it; groups in their order (ties).
+ * What must stay: eras to 5.4 alone use it; groups in their order (ties). Free: the search,
+ * for those eras alone, with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/balance: average-4-17.toml, between-overloaded-only-the-excess-4-17.toml
+ * (`wp_calculate_imbalance_5_4`), overloaded-*-4-17.toml (`wp_group_is_overloaded_5_4`,
+ * `wp_worth_balancing_5_4`), misfit-5-0.toml, misfit-not-below-its-size-5-0.toml
+ * (`wp_helps_misfit`), misfit-largest-is-the-source-5-0.toml (`wp_misfit_queue`),
+ * lone-task-stays-on-bigger-5-0.toml (`wp_lone_on_bigger`), no-pull-4-17-*.toml;
+ * fixtures/balance_38: no-pull-*.toml (`wp_bigger_and_not_overloaded`), siblings-4-*.toml
+ * (`wp_prefer_sibling`, `wp_child_prefers_sibling`), *-pull*-overload-4-7.toml
+ * (`wp_pulls_overload`), amount-throughput-*.toml (`wp_fix_small_imbalance_5_4`, by the form to
+ * 3.12); all/balance.rs: `which_tasks_move` (`wp_find_busiest_queue_5_4`); all/capacity_vectors.rs:
+ * `reject_pull_rows`; all/kept.rs: `kept_sums_change_no_answer` (`wp_add_group_5_4`,
+ * `wp_check_group_5_4`). `wp_find_busiest_5_4`, `wp_find_busiest_of_groups_5_4`,
+ * `wp_update_sd_lb_stats_5_4`, `wp_update_sg_lb_stats_5_4`, `wp_update_sd_pick_busiest_5_4`,
+ * `wp_group_classify_5_4`, `wp_group_has_capacity_5_4`, `wp_walk_group_5_4`, `wp_stats_add` and
+ * `wp_get_sd_load_idx_5_1` have no test of their own: average-4-17.toml would show a fault of
+ * theirs.
+ *
+ * Callers: `wp_balance_source` (balance.c); busiest_3_12.c shares some parts.
  *
  * Kernel: find_busiest_group() as wp_worth_balancing_5_4(), update_sd_lb_stats(),
  *         update_sg_lb_stats(), update_sd_pick_busiest(), group_classify(), group_is_overloaded(),
@@ -95,7 +115,7 @@ static void wp_check_group_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 }
 #endif
 
-/* The same, from what is kept or by a walk. */
+/* Adds a group to the sums of an attempt, from what is kept or by a walk. */
 WP_INLINE void wp_add_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				const struct wp_sched_group *g, u32 group, u32 local)
 {

@@ -5,15 +5,23 @@
  *
  * What must stay: a task that is taken (WP_OFFER_TAKE) is moved by the home; the home offers tasks
  * in its queue's order and ends with wp_balance_end(), which may ask for another round; loads and
- * counts are taken off the imbalance in the order of offers. Tests by part: `which_tasks_move`
- * (`wp_can_migrate_task`), `how_many_tasks` (`wp_balance_offer`), `what_suits_the_imbalance`
- * (`wp_take_by_kind`), `failures_lead_to_a_push` (`wp_balance_failed`, `wp_need_active_balance`),
- * `squeezed_task_is_pushed` (reduced capacity), `misfit_task_is_pushed_to_a_big_cpu`
- * (`wp_active_balance_end`), all/pulls.rs::`idle_tasks_are_never_hot` and
- * all/pulls.rs::`buddies_are_hot_for_busy_cpus` (`wp_task_hot`),
- * all/pulls.rs::`who_has_had_too_much_stays_at_first` (`wp_task_is_ineligible_on_dst_cpu`);
- * fixtures/balance: take-4-17-*.toml (`wp_take_by_load`), pinned-*.toml (`wp_balance_next`,
+ * counts are taken off the imbalance in the order of offers. Free: how a round is kept; which
+ * tasks move only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/balance_pass_7_3.rs: `which_tasks_move` (`wp_can_migrate_task`), `how_many_tasks`
+ * (`wp_balance_offer`, `wp_source_spent`), `what_suits_the_imbalance` (`wp_take_by_kind`,
+ * `wp_too_heavy`), `failures_lead_to_a_push` (`wp_balance_failed`, `wp_need_active_balance`,
+ * `wp_balance_end`), `squeezed_task_is_pushed` (reduced capacity),
+ * `misfit_task_is_pushed_to_a_big_cpu` (`wp_active_balance_end`); all/pulls.rs:
+ * `idle_tasks_are_never_hot`, `buddies_are_hot_for_busy_cpus` (`wp_task_hot`),
+ * `who_has_had_too_much_stays_at_first` (`wp_task_is_ineligible_on_dst_cpu`); all/balance.rs:
+ * `pinned_tasks_end_the_search` (`wp_exclude`, `wp_sources_left`); fixtures/balance:
+ * take-4-17-*.toml (`wp_take_by_load`, `wp_over_twice`), pinned-*.toml (`wp_balance_next`,
  * `wp_note_pinned`).
+ *
+ * Callers: crates/policy-sys/src/balance.rs (`Core::balance_offer`, `balance_end`);
+ * crates/scx/src/bpf/pull.bpf.h.
  *
  * Kernel: can_migrate_task(), task_hot(), detach_tasks() as wp_balance_offer(),
  *         need_active_balance(), active_load_balance_cpu_stop() as wp_active_balance_end(),
@@ -67,6 +75,7 @@ WP_INLINE int wp_task_hot(const struct wp_ctx *ctx, const struct wp_lb_env *bal,
 	return src->load.clock_task_ns - task->exec_start_ns < ctx->params.migration_cost_ns;
 }
 
+/* May the offered task be pulled? Whom its mask holds back is noted in `bal`. */
 WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				  const struct wp_task *task)
 {
@@ -208,7 +217,7 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_lb_env 
 	return wp_bal_lb(ctx, bal)->nr_balance_failed > dom->cache_nice_tries + 2;
 }
 
-/* Nothing moved. */
+/* Nothing moved: counts the failure, and says what the attempt does next (WP_BALANCE_*). */
 WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);

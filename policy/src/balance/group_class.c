@@ -9,7 +9,16 @@
  * A caller clears the sums, adds the group's CPUs, sets what only it knows (misfit, smt_balance,
  * asym_packing, llc_balance) and closes them.
  *
- * What must stay: the order of classes; idlest_class.c uses the same.
+ * What must stay: the order of classes; idlest_class.c uses the same. Free: how sums are kept
+ * (kept_sums.c adds the same); classes only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/balance_7_3.rs: `group_classes` (`wp_group_is_overloaded`, `wp_group_has_capacity`,
+ * `wp_sums_clear`, `wp_sums_add`, `wp_sums_close`), `class_test_order` (`wp_group_classify`),
+ * `numa_imbalance` (`wp_adjust_numa_imbalance`); all/slow_7_3.rs: `exactly_full_is_fully_busy`,
+ * `numa_keeps_small_groups_together`; fixtures/balance: class-*.toml, smt-balance-class.toml.
+ *
+ * Callers: busiest.c and imbalance.c; idlest_class.c (the slow path).
  *
  * Kernel: group_classify(), group_is_overloaded(), group_has_capacity(), adjust_numa_imbalance(),
  *         kernel/sched/fair.c

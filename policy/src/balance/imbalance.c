@@ -5,7 +5,20 @@
  * An imbalance counts load, utilisation, tasks or one misfit task, by what the two groups are short
  * of.
  *
- * What must stay: units of an imbalance by its kind (enum wp_migration_type).
+ * What must stay: units of an imbalance by its kind (enum wp_migration_type). Free: how a
+ * kind is counted, with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/balance_7_3.rs: `idle_cpus_decide`, `overloaded_groups_compare_load`, `energy_aware_gate`
+ * (`wp_worth_balancing`, `wp_load_uneven`, `wp_worth_for_idle`), `imbalance_examples`
+ * (`wp_calculate_imbalance`, `wp_busiest_group_of`, `wp_local_group_of`, `wp_imbalance_is`,
+ * `wp_imbalance_of_load`), `numa_imbalance` (`wp_imbalance_of_spare`),
+ * `sibling_difference_per_core` (`wp_sibling_imbalance`, `wp_busiest_prefers_sibling`),
+ * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); fixtures/balance:
+ * idle-4-against-*.toml, fill-local-*.toml; all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_find_busiest`, `wp_find_busiest_of_groups`).
+ *
+ * Callers: `wp_balance_source` (balance.c) calls `wp_find_busiest`.
  *
  * Kernel: find_busiest_group() as wp_worth_balancing(), sched_balance_find_src_group() as
  *         wp_worth_balancing(), calculate_imbalance(), sibling_imbalance(), find_busiest_queue(),

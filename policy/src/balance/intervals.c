@@ -5,7 +5,17 @@
  * of older tables have their own intervals (docs/rules/linux-3-8.md#domains-3-8). Also how far
  * apart nodes may be.
  *
- * What must stay: intervals are ms.
+ * What must stay: intervals are ms; without an old table the least is the number of CPUs, the
+ * longest twice that; a busy CPU balances `busy_factor` times less often. Free: where an interval
+ * is read; figures only with the pages.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/balance: due-*.toml, interval-*.toml, 3-8-*.toml (`wp_interval_min_ms`,
+ * `wp_interval_max_ms`, `wp_busy_factor`); all/balance.rs: `intervals`,
+ * `interval_doubles_and_resets`; all/early_eras.rs: `constants_are_those_of_the_time`;
+ * fixtures/topology: numa-30-is-near.toml, numa-31-is-far.toml (`wp_level_is_far`).
+ *
+ * Callers: balance.c, detach.c and power_balance.c; topology.c and domains_3_9.c.
  *
  * Tests: fixtures/balance, all/early_eras.rs
  */

@@ -6,7 +6,18 @@
  * stays where its process is, as long as the caches' utilisation allows both. Which cache a process
  * prefers: preferred_llc.c.
  *
- * What must stay: without processes of several threads nothing of this runs.
+ * What must stay: without processes of several threads nothing of this runs. Free: how caches
+ * are looked up; thresholds only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_cache.rs: `towards_the_preferred_cache`
+ * (`wp_can_migrate_llc`, `wp_fits_llc_capacity`, `wp_util_greater`, `wp_llc_balance`,
+ * `wp_nr_pref_dst_llc`, `wp_record_sg_llc_stats`, `wp_records_llc`), `a_lone_task_is_pushed`
+ * (`wp_cpu_pref_dst_llc`, `wp_balance_running`), `a_task_stays_in_its_cache`
+ * (`wp_migrate_degrades_llc`, `wp_can_migrate_llc_task`, `wp_migrate_llc_task_wrong_dst`,
+ * `wp_llc_given_up`), `no_push_out_of_the_preferred_cache` (`wp_alb_break_llc`).
+ * `wp_task_misfits_asym_cpu` has no test of its own.
+ *
+ * Callers: busiest.c, imbalance.c and detach.c; `Core::balance_running` before an attempt ends.
  *
  * Kernel: fits_llc_capacity(), can_migrate_llc(), task_misfits_asym_cpu(), can_migrate_llc_task(),
  *         alb_break_llc(), migrate_llc_task_wrong_dst(), migrate_degrades_llc(),
@@ -70,7 +81,7 @@ WP_INLINE int wp_task_misfits_asym_cpu(const struct wp_ctx *ctx, const struct wp
 	       wp_task_fits_cpu(ctx, task, bal->src_cpu);
 }
 
-/* The same for one task of the source. */
+/* Whether the caches that processes prefer let one task of the source move. */
 WP_INLINE u32 wp_can_migrate_llc_task(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 				      const struct wp_task *task)
 {
@@ -160,7 +171,7 @@ WP_INLINE u32 wp_cpu_pref_dst_llc(const struct wp_ctx *ctx, const struct wp_lb_e
 	return *WP_AT(*WP_AT(sc->counts, cpu), wp_llc_of(sc, bal->dst_cpu));
 }
 
-/* ... of a group, but for those that are in it. */
+/* Queued tasks of a group that prefer the destination's cache and are not in it. */
 WP_INLINE u32 wp_nr_pref_dst_llc(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 				 const struct wp_sched_group *g)
 {

@@ -3,7 +3,19 @@
  * New-idle balancing: pull one task before going idle, if the expected idle time is worth the
  * search (docs/rules/balancing.md#newidle). Which levels are tried at all: newidle_ratio.c.
  *
- * What must stay: costs are ns; levels go from the lowest up.
+ * What must stay: costs are ns; levels go from the lowest up. Free: how costs are kept; what
+ * is searched only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/newidle_7_3.rs: `newidle_gates` (`wp_newidle_begin`, `wp_newidle_level`),
+ * `newidle_cost_fades` (`wp_update_newidle_cost`), `waiting_is_part_of_the_first_levels_cost`,
+ * `a_level_left_out_hands_the_wait_on` (`wp_newidle_done`); all/balance.rs: `newidle_gates`;
+ * fixtures/newidle: cost-*.toml, none-pulled-is-idle-time.toml, pulled-is-no-idle-time.toml
+ * (`wp_newidle_end`); fixtures/balance_38: newidle-levels-have-no-cost.toml,
+ * newidle-not-at-far-nodes.toml (`wp_newidle_at`). `wp_update_next_balance` has no test of its own:
+ * recorded runs show a fault of its.
+ *
+ * Callers: crates/policy-sys/src/balance.rs; crates/scx/src/bpf/pull.bpf.h.
  *
  * Kernel: sched_balance_newidle() as wp_newidle_begin(), newidle_balance() as wp_newidle_begin(),
  *         update_next_balance(), update_newidle_cost(), kernel/sched/fair.c

@@ -4,7 +4,15 @@
  * (docs/rules/balancing.md#newidle, NI_RANDOM): a level where most fail is tried seldom, and a rare
  * success there counts for all the attempts that were not made.
  *
- * What must stay: the random number is the home's; ratios are of 1024.
+ * What must stay: the random number is the home's; ratios are of 1024. Free: the counting,
+ * only with its page; the draw is the home's.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/newidle_7_3.rs: `newidle_by_chance` (`wp_newidle_dice`), `newidle_ratio_follows_success`
+ * (`wp_update_newidle_stats`, `wp_newidle_count`); fixtures/newidle: dice-*.toml,
+ * success-weight-*.toml, ratio-after-1024-calls.toml, rate-*.toml (`wp_newidle_rate`).
+ *
+ * Callers: `wp_balance_begin` and `wp_balance_over` (balance.c).
  *
  * Kernel: update_newidle_stats(), kernel/sched/fair.c
  * Tests: fixtures/newidle, all/newidle_7_3.rs
@@ -17,6 +25,7 @@
  * 4.2 ms that they took (docs/rules/balancing.md#newidle-rate). */
 #define WP_NEWIDLE_RATE_SHIFT 22
 
+/* What the time since the last round allows beyond the successes. */
 WP_INLINE u32 wp_newidle_rate(struct wp_lb *lb, u64 now_ns)
 {
 	u64 since_ns = wp_sub(now_ns, lb->newidle_stamp_ns);
@@ -25,6 +34,7 @@ WP_INLINE u32 wp_newidle_rate(struct wp_lb *lb, u64 now_ns)
 	return (u32)wp_min64(since_ns >> WP_NEWIDLE_RATE_SHIFT, WP_SCALE);
 }
 
+/* An attempt has ended. At 1024 the ratio is made anew, and both counts are halved. */
 WP_INLINE void wp_update_newidle_stats(const struct wp_ctx *ctx, struct wp_lb *lb, u64 now_ns,
 				       u32 success)
 {

@@ -3,7 +3,19 @@
  * Idle CPUs whose tick is stopped still take part in balancing: a busy CPU kicks one of them, which
  * balances on behalf of all (docs/rules/balancing.md#nohz).
  *
- * What must stay: CPUs in ascending order; one kick at a time.
+ * What must stay: CPUs in ascending order; one kick at a time. Free: how CPUs are marked.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/nohz: kick-*.toml, no-kick-*.toml (`wp_nohz_balancer_kick`), kick-misfit-5-0.toml,
+ * no-kick-misfit-on-the-biggest-6-1.toml (`wp_misfit_kicks`), target-*.toml (`wp_find_new_ilb`,
+ * `wp_nohz_first`, `wp_in_nohz`), pass-*.toml (`wp_nohz_pass_end`, `wp_has_blocked`),
+ * nobody-to-kick.toml (`wp_nohz_balance_enter_idle`); fixtures/balance_38:
+ * owner-gone-first-idle.toml (`wp_nohz_balance_exit_idle`), kicked-*.toml (`wp_nohz_begin`);
+ * all/balance.rs: `nohz_kick_rule`, `nohz_statistics_every_32_ms`; engine/tests/behaviour/idle.rs
+ * runs `wp_nohz_next`.
+ *
+ * Callers: `wp_tick_end` (rq.c) for kicks; crates/policy-sys/src/balance.rs for the pass,
+ * `Core::nohz_enter` and `nohz_exit` as ticks stop.
  *
  * Kernel: nohz_balance_enter_idle(), nohz_balance_exit_idle(), nohz_balancer_kick(),
  *         find_new_ilb(), nohz_idle_balance() as wp_nohz_begin(), _nohz_idle_balance() as

@@ -10,7 +10,22 @@
  *   3.1: of all busy CPUs two may kick: the first with 2+ tasks, the second with any. The idle CPU
  *        that is kicked is the owner, the first to stop its tick; without one the lowest.
  *
- * What must stay: eras to 4.16 alone use it.
+ * What must stay: eras to 4.16 alone use it; whether to kick (`wp_nohz_kick_needed_*`) is 0 or 1
+ * for one busy CPU. Free: a form, for its eras alone, with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/balance_38: kick-two-*.toml, kick-packing.toml, no-kick-one-thread-of-a-core.toml
+ * (`wp_nohz_kick_needed_3_8`, `wp_ticking`, `wp_tick_stopped`), no-kick-for-a-lower-idle-cpu.toml
+ * (`wp_lower_idle`), kick-busy-cache-4-7.toml, no-kick-single-cache-4-7.toml
+ * (`wp_nohz_kick_needed_4_7`), first-picker-*.toml, second-picker-one-task.toml, third-never.toml
+ * (`wp_nohz_kick_needed_3_1`), no-kick-before-next-balance.toml (`wp_nohz_kick_needed_4_16`),
+ * owner-*.toml (`wp_ilb_enter`, `wp_ilb_exit`), kick-only-once.toml (`wp_ilb_target`), stale-*.toml
+ * (`wp_nohz_begin_old`); all/sched_mc.rs: `an_idle_cpu_beside_busy_ones_owns_balancing`
+ * (`wp_find_new_ilb_3_1`, `wp_is_semi_idle_group_3_1`), `a_kick_is_answered_by_state`;
+ * all/power_policy.rs: `scattered_tasks_make_somebody_look` (`wp_pack_kick`, `wp_pack_scattered`,
+ * `wp_group_tasks`). `wp_asym_kick_5_4` has no test of its own.
+ *
+ * Callers: nohz.c, where `nohz_form` is one of before 4.17.
  *
  * Kernel: nohz_kick_needed(), kernel/sched/fair.c, to 4.16; is_semi_idle_group(), find_new_ilb(),
  *         select_nohz_load_balancer() as wp_ilb_enter(), select_nohz_load_balancer() as
@@ -124,7 +139,7 @@ WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return 0;
 }
 
-/* As the table above says for 3.8. */
+/* Does a busy CPU's tick kick an idle one? As the table above says for 3.8. */
 WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -148,7 +163,7 @@ WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return wp_pack_kick(ctx, cpu);
 }
 
-/* As the table above says for 4.7. */
+/* Does a busy CPU's tick kick an idle one? As the table above says for 4.7. */
 WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

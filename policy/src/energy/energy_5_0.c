@@ -18,7 +18,18 @@
  * The search over all domains is wp_find_energy_efficient_cpu_5_10() (energy_5_10.c).
  *
  * What must stay: the order of domains and CPUs (ties), and the truncation of each domain's
- * estimate; an oracle written apart (tests/all/oracle) has the same rule.
+ * estimate; an oracle written apart (tests/all/oracle) has the same rule. Free: the two
+ * forms; the oracle stays written apart.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/energy_vectors.rs: `eas_vector_rows` (`wp_energy_visit`, `wp_energy_on`,
+ * `wp_em_pd_energy_5_0`), `margin` (`wp_energy_choose_5_0`), `real_time_counts_since_5_0`
+ * (`wp_energy_demand_5_0`), `equal_cpus_of_one_domain` (`wp_energy_pick_5_0`); all/oracle.rs:
+ * `v3_agrees_on_random_states`, `v50_agrees_on_random_states` (`wp_energy_offer`,
+ * `wp_energy_offer_prev`, `wp_energy_of_all`); fixtures/energy: littles-at-300-5-10.toml
+ * (`wp_em_cost_5_10`).
+ *
+ * Callers: `wp_find_energy_efficient_cpu_5_10` (energy_5_10.c), which has the search.
  *
  * Kernel: compute_energy() as wp_energy_on(), kernel/sched/fair.c, 5.0; em_pd_energy(),
  *         include/linux/energy_model.h, 5.0

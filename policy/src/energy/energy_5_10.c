@@ -10,7 +10,16 @@
  *
  * Natively only.
  *
- * What must stay: domains and CPUs in their order (ties), arithmetic truncated as in 5.0.
+ * What must stay: domains and CPUs in their order (ties), arithmetic truncated as in 5.0. Free:
+ * what is 5.10's alone; the search serves v3 and 5.0 as well.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/energy: littles-at-300-5-10.toml (`wp_energy_visit_5_10`, `wp_energy_pick_5_10`,
+ * `wp_delta_5_10`, `wp_compute_energy_5_10`), zero-util.toml; all/oracle.rs:
+ * `v3_agrees_on_random_states`, `v50_agrees_on_random_states` (`wp_find_energy_efficient_cpu_5_10`,
+ * the search of v3 and 5.0).
+ *
+ * Callers: `wp_select_by_energy` (energy_idle.c) for all forms before 6.1.
  *
  * Kernel: find_energy_efficient_cpu(), compute_energy(), kernel/sched/fair.c, 5.10
  * Tests: fixtures/energy

@@ -10,7 +10,15 @@
  * Natively only.
  *
  * What must stay: it changes estimates alone; the search is shared, so both forms must answer its
- * questions.
+ * questions. Free: the estimate, for that form alone; the independent evaluation in the
+ * oracle stays as it is.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/energy: documentation-6-1.toml, littles-at-300-6-1.toml, idle-system-6-1.toml,
+ * no-boost-6-1.toml; all/energy_7_3_oracle.rs: `v61_agrees_on_random_states`
+ * (`wp_em_cpu_energy_6_1`, `wp_eenv_pd_max_util_6_1`).
+ *
+ * Callers: `wp_compute_energy` (energy_delta.c).
  *
  * Kernel: eenv_pd_max_util(), kernel/sched/fair.c, 6.1; em_cpu_energy(),
  *         include/linux/energy_model.h, 6.1

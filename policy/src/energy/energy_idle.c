@@ -6,7 +6,19 @@
  * and of equal estimates an idle CPU goes before a busy one. No kernel has this.
  *
  * What must stay: with the parameter off nothing of this runs; margins and ties are those of the
- * page.
+ * page. Free: the order of reasons, margins and ties with their page; no kernel binds this
+ * rule.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/energy-idle: idle-before-busy.toml, idle-previous-stays.toml (`wp_idle_energy_loses`,
+ * `wp_idle_energy_offer`), stay-in-*.toml (`wp_idle_energy_stays`, `wp_idle_energy_choose`),
+ * wish-met-nowhere.toml (`wp_find_energy_idle_cpu` leaves it to the kernel's rule),
+ * busy-time-of-idle-cpus.toml (`wp_idle_energy_visit`, `wp_idle_energy_candidate`);
+ * all/policy_matrix.rs: `line_3_energy_below_the_tipping_point`, `line_4_tiny`; all/energy_7_3.rs:
+ * `versions` (`wp_select_by_energy`).
+ *
+ * Callers: `wp_select_task_rq_fair` (select.c) calls `wp_select_by_energy`, the entry to all forms
+ * of the energy-aware wake-up.
  *
  * Tests: fixtures/energy-idle, all/policy_matrix.rs
  */
@@ -183,7 +195,7 @@ WP_FN int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task 
 	return 0;
 }
 
-/* The form in force. */
+/* Asks the energy-aware wake-up in the form in force; 1: it decided. */
 WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
 				  struct wp_decision *dec)
 {

@@ -11,7 +11,21 @@
  * good, as in the kernel (docs/rules/energy-aware.md#inefficient-states).
  *
  * What must stay: readers see the old table or the new one, never a half; kHz ascend, powers are
- * uW, costs scaled as the kernel's.
+ * uW, costs scaled as the kernel's. Free: how tables are checked and kept; costs only with
+ * the page and em_tables.csv.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/energy_vectors.rs: `em_table_rows`
+ * (`wp_em_compute_costs`, `wp_em_cost_61`), `registration_errors` (`wp_em_check`,
+ * `wp_em_dev_register_perf_domain`), `table_update_changes_the_decision`
+ * (`wp_em_dev_update_perf_domain`, `wp_em_perf_table`), `each_condition_off_deactivates`
+ * (`wp_energy_condition`, `wp_start`), `complexity_limit` (`wp_em_complexity`); all/energy_7_3.rs:
+ * `an_inefficient_state_stays_marked` (`wp_em_marked`, `wp_em_cpufreq_update_efficiencies`),
+ * `limits_of_a_domain` (`wp_em_update_performance_limits`, `wp_em_state_at`),
+ * `artificial_models_have_costs_of_their_own` (`wp_em_unknown`); all/policy_matrix.rs:
+ * `a_mode_changes_live` (`wp_reconsider`).
+ *
+ * Callers: crates/policy-sys/src/machine.rs (registration, tables, `wp_start`),
+ * `Core::change_params` (`wp_reconsider`), crates/scx/src/bpf/machine.bpf.h.
  *
  * Kernel: em_dev_register_perf_domain(), em_dev_update_perf_domain(), em_compute_costs(),
  *         em_update_performance_limits(), em_cpufreq_update_efficiencies(),

@@ -5,7 +5,12 @@
  * series is in no kernel (uclamp_sum.c).
  *
  * What must stay: busy times are without hints; only what fits, and the state that a domain runs
- * at, are within them.
+ * at, are within them. Free: the sum, with its page; no kernel binds it.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/uclamp_sum.rs: `utilisation_with_the_task`,
+ * `hints_move_the_state_not_the_busy_time`, `boosts_add_up` (`wp_cpu_util_uclamp`).
+ *
+ * Callers: energy_delta.c; explain.c.
  *
  * Tests: all/uclamp_sum.rs
  */

@@ -5,11 +5,22 @@
  * (docs/rules/energy-aware.md#compute-energy-v3, docs/rules/energy-aware.md#sd-ea,
  * docs/rules/energy-aware.md#util-of-candidate).
  *
- * wp_cpu_util() is asked from 6.1 on: of the tests fixtures/energy (*-6-1, *-7-3) and
- * all/energy_7_3_oracle.rs reach it, not all/energy_vectors.rs, which is of v3 and 5.0.
+ * wp_cpu_util() is asked by the forms of 5.10 and 6.1 and by `explain`; v3, 5.0 and the forms from
+ * 6.12 on ask wp_cpu_util_pair().
  *
  * What must stay: utilisation is 0..1024 of the biggest CPU; all forms note candidates alike, or
- * `explain` shows others than were compared.
+ * `explain` shows others than were compared. Free: how the pair is found; both of its values
+ * at once, since all forms compare them.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/energy_7_3.rs: `runnable_boost`, `a_task_brings_its_waiting` (`wp_run_pair`,
+ * `wp_cpu_util_pair`), `no_common_asymmetric_domain` (`wp_energy_dom`), `zero_util_stays`
+ * (`wp_energy_no_util`), `eas_vector_rows` (`wp_note_candidate`, `wp_energy_decide`);
+ * all/energy_vectors.rs: `eas_vector_rows` (the pair, v3 and 5.0); all/energy_7_3_oracle.rs:
+ * `v61_agrees_on_random_states` (`wp_cpu_util`); fixtures/energy-idle: busy-time-of-idle-cpus.toml
+ * (`wp_energy_leaves_out`), wait-counts.toml, wait-not-counted.toml (`wp_energy_wait`).
+ *
+ * Callers: all files of this folder; `wp_cpu_util` also explain.c.
  *
  * Kernel: cpu_util(), kernel/sched/fair.c
  * Tests: fixtures/energy, all/energy_7_3_oracle.rs, all/energy_vectors.rs

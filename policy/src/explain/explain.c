@@ -5,13 +5,22 @@
  * decision depends on any of it.
  *
  * What must stay: a record never changes an answer (tests/all/explain.rs asks with and without).
- * Its fields are crates/policy-sys/src/explain.rs'.
+ * Its fields are crates/policy-sys/src/explain.rs'. Free: which facts a record has, with
+ * explain.rs of policy-sys.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/explain.rs: `energy_vector_of_today`,
+ * `energy_vector_of_5_0`, `a_hint_decides` (`wp_explain_end`, `wp_explain_cpu`, `wp_explain_fits`),
+ * `a_copy_answers_alike` (`wp_explain_begin`), `the_tipping_point_is_made_up`,
+ * `under_another_policy` (`wp_explain_adopt`), `short_as_the_rules_ask`,
+ * `short_is_told_where_it_is_asked` (`wp_short_limit_ns`).
+ *
+ * Callers: `Core::explain` and `Core::copy_under` (crates/policy-sys/src/explain.rs).
  *
  * Tests: all/explain.rs
  */
 #include "wakeplace/policy.h"
 
-/* Before a question. */
+/* Empties the record before a question. */
 void wp_explain_begin(struct wp_explain *x)
 {
 	u32 cpu;

@@ -6,7 +6,19 @@
  * depends on a note.
  *
  * What must stay: notes are written through WP_EXPLAIN alone, which is nothing in the live build;
- * values of enum wp_drop are shown to users by name.
+ * values of enum wp_drop are shown to users by name. Free: which note counts (a later one
+ * does); words only with explain.rs.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/explain.rs: `energy_vector_of_today`,
+ * `energy_vector_of_5_0` (`wp_drop_pick`, `wp_drop_pick_whole`, `wp_drop_rival`, `wp_drop_loser`),
+ * `packing_names_what_has_room` (`wp_drop_packed`, `wp_drop_worse`),
+ * `packing_says_nothing_where_a_small_task_stays` (`wp_drop_undo`), `tc2_case_a`
+ * (`wp_drop_groups`), `beyond_the_tipping_point` (`wp_drop`, `wp_explain_target`,
+ * `wp_explain_no_energy`), `beyond_the_limit_of_a_search` (`wp_drop_beyond`, `wp_drop_rest`),
+ * `a_copy_answers_alike` (`wp_explain_of`, `wp_explain_forget`). `wp_drop_barred` by those with an
+ * energy model.
+ *
+ * Callers: all rules of placement, energy and packing, through WP_EXPLAIN.
  *
  * Tests: all/explain.rs
  */

@@ -8,7 +8,14 @@
  * others are little. A big task fits no little CPU, not even the biggest of them, by the test of
  * wake_cap.
  *
- * What must stay: bits WP_CASE_*, which crates/policy-sys/src/wakeup_case.rs numbers.
+ * What must stay: bits WP_CASE_*, which crates/policy-sys/src/wakeup_case.rs numbers. Free:
+ * what a case counts, with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/asym_switches.rs: `eight_cases_on_tc2`
+ * (`wp_wakeup_case`, `wp_case_cpu`), `a_task_that_slept_is_smaller`, `more_than_two_sizes`
+ * (`wp_biggest_little`); crates/engine/tests/behaviour/asym.rs: `watching_changes_nothing`.
+ *
+ * Callers: crates/policy-sys/src/wakeup_case.rs, for `--export-wakeup-cases`.
  *
  * Tests: all/asym_switches.rs
  */

@@ -5,7 +5,20 @@
  * it.
  *
  * What must stay: demands are 0..1024, rounded as the kernel rounds. Energy estimates and frequency
- * requests use the same demand: change both or neither.
+ * requests use the same demand: change both or neither. Free: how a form is computed; what it
+ * comes to only with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/signals_7_3.rs: `schedutil_examples`
+ * (`wp_sugov_effective_cpu_perf`, `wp_add_headroom`), `schedutil_inputs` (`wp_effective_cpu_util`,
+ * `wp_cpu_util_cfs_boost`), `schedutil_hints`; all/frequency.rs: `schedutil_examples`,
+ * `shared_clock_takes_the_maximum` (`wp_freq_util`), `a_schedulers_target_is_the_demand`;
+ * all/response_time.rs: `headroom_by_growth`, `response_time` (`wp_sugov_apply_dvfs_headroom`);
+ * all/uclamp_sum.rs: `demand_with_biases` (`wp_runnable_boost_uclamp`,
+ * `wp_cpu_util_cfs_boost_uclamp`); all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_cpu_freq_demand`); all/response_time.rs: `a_fast_estimate_for_the_frequency_alone`
+ * (`wp_sched_cpu_util`, which the idle governor teo reads).
+ *
+ * Callers: freq.c, all files of energy/, kept_demand.c.
  *
  * Kernel: sugov_effective_cpu_perf(), kernel/sched/cpufreq_schedutil.c; effective_cpu_util(),
  *         sched_cpu_util(), kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c
@@ -53,7 +66,7 @@ WP_INLINE u32 wp_add_headroom(const struct wp_ctx *ctx, u32 util)
 	return util + (wp_headroom(ctx) ? util >> 2 : 0);
 }
 
-/* The same of a CPU's demand, or what was posted instead (response_time.c). */
+/* A CPU's demand with headroom, or what was posted instead (response_time.c). */
 WP_INLINE u32 wp_sugov_apply_dvfs_headroom(const struct wp_ctx *ctx, const struct wp_cpu *c,
 					   u32 util)
 {

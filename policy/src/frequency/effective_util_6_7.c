@@ -4,7 +4,17 @@
  * "6.1"): the hints bound the demand itself, and the headroom is added later, to all of it.
  * Natively only.
  *
- * What must stay: eras to 6.7 alone use it.
+ * What must stay: eras to 6.7 alone use it. Free: the order of hints, interrupts and
+ * headroom, for those eras alone.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/frequency: irq-scales-5-0.toml, irq-scales-6-1.toml, deadline-bandwidth-adds-5-0.toml,
+ * rt-time-counts-5-0.toml, rt-task-wants-all-5-0.toml (`wp_effective_cpu_util_6_7`),
+ * uclamp-*-with-headroom-6-1.toml (`wp_uclamp_rq_util_with_6_7`), no-boost-6-1.toml
+ * (`wp_sugov_get_util_6_7`); all/energy_7_3_oracle.rs: `v61_agrees_on_random_states`;
+ * all/classes.rs: `class_signals_count_in_the_older_forms`.
+ *
+ * Callers: `wp_freq_util` (demand.c); iowait.c; energy_6_1.c and energy_5_10.c.
  *
  * Kernel: effective_cpu_util(), kernel/sched/core.c, to 6.7; uclamp_rq_util_with(),
  *         kernel/sched/sched.h, to 6.7; sugov_get_util(), kernel/sched/cpufreq_schedutil.c, to 6.7

@@ -9,7 +9,25 @@
  * frequencies itself (freq_external), it is told of each CPU's demand instead.
  *
  * What must stay: one request at a time is told per domain; calls that may ask return WP_DID_FREQ,
- * and a home carries that out. Frequencies are kHz.
+ * and a home carries that out. Frequencies are kHz. Free: how a request is kept; what is
+ * asked for, and when, only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/frequency.rs: `utilisation_to_frequency`
+ * (`wp_map_freq`, `wp_map_util_freq`), `rate_limit_values` (`wp_rate_limit_us`),
+ * `rate_limit_holds_back`, `a_kept_state_serves_the_demand` (`wp_sugov_update_shared`),
+ * `busy_lone_cpu_does_not_slow_down` (`wp_sugov_hold_freq`), `a_cap_below_all_efficient_states`
+ * (`wp_opp_for`, `wp_opp_khz`, `wp_opp_at_least`, `wp_efficient_within`),
+ * `full_speed_is_a_request_too` (`wp_freq_full`), `fixed_governors`,
+ * `a_request_counts_while_another_is_made` (`wp_freq_taken`, `wp_freq_applied`,
+ * `wp_sugov_deferred_update`), `shared_clock_takes_the_maximum` (`wp_most_demand`,
+ * `wp_sugov_next_freq_shared`); all/classes.rs: `io_boost_is_a_floor` (`wp_boosted_demand`);
+ * all/forms_by_era.rs: `a_capped_cpu_slows_down` (`wp_uclamp_rq_is_capped`); all/signals_7_3.rs:
+ * `external_frequencies`, `external_requests_lead_to_the_hints` (`wp_freq_report`,
+ * `wp_perf_request`, `wp_cpu_perf_request`); `wp_topology_set_freq_scale` by `wp_freq_applied`, and
+ * by engine/tests/behaviour/clocks.rs where nobody asked for a clock.
+ *
+ * Callers: `wp_cpufreq_update_util`: every event that changes a CPU's signals (rq.c, task_group.c,
+ * delayed.c, rt_dl_irq.c); the rest: crates/policy-sys/src/classes.rs.
  *
  * Kernel: sugov_next_freq_shared(), sugov_update_shared(), sugov_hold_freq(),
  *         kernel/sched/cpufreq_schedutil.c; cpufreq_update_util(), kernel/sched/sched.h;
@@ -165,7 +183,7 @@ WP_INLINE u32 wp_perf_request(const struct wp_ctx *ctx, const struct wp_cpu *c)
 	return wp_max(util, wp_min((min * 4 + 4) / 5, c->load.capacity_orig));
 }
 
-/* The same for the home. */
+/* A CPU's performance request (wp_perf_request), for the home. */
 WP_FN u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return wp_perf_request(ctx, WP_AT(ctx->cpus, cpu));

@@ -5,7 +5,17 @@
  * it takes away is missing from the CPUs' capacity and from the energy model.
  *
  * What must stay: a limit is a position of an operating point; what it takes away is missing in
- * capacity and energy model at once.
+ * capacity and energy model at once. Free: how the request is moved; kilohertz and points
+ * with freq.c.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/classes.rs: `a_limit_is_pressure`
+ * (`wp_freq_limit`, `wp_cpufreq_update_pressure`); all/frequency.rs:
+ * `limits_and_changes_under_way`, `a_limit_counts_after_the_change_under_way`,
+ * `changed_limits_are_heeded_at_once` (`wp_freq_limit`). `wp_limit_model` has no test of its own:
+ * engine/tests/behaviour/classes.rs (`a_cap_holds_while_it_lasts`) only runs it.
+ *
+ * Callers: `Core::freq_limit` (crates/policy-sys/src/classes.rs) for caps and heat of a run,
+ * hotplug.rs beside it.
  *
  * Kernel: cpufreq_update_pressure(), drivers/cpufreq/cpufreq.c, 6.10 on
  * Tests: all/classes.rs

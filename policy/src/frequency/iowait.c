@@ -10,7 +10,17 @@
  * Before, the boost is a frequency and goes from the lowest to the highest
  * (docs/rules/rt-and-deadline.md#rt-capacity-4-17).
  *
- * What must stay: steps and their times as above; before 5.2 the boost is in kHz.
+ * What must stay: steps and their times as above; before 5.2 the boost is in kHz. Free: where
+ * the boost is kept.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/classes.rs: `io_boost_sequence`
+ * (`wp_sugov_iowait_boost`, `wp_sugov_iowait_apply`), `io_boost_is_forgotten_after_a_tick`
+ * (`wp_sugov_iowait_reset`, `wp_io_update`), `io_boost_is_a_floor` (`wp_io_floors`),
+ * `io_boost_of_4_17_is_a_frequency` (`wp_io_range`), `io_wakeup_asks_at_once`; all/forms_by_era.rs:
+ * `hints_bound_the_boost`, `the_boost_of_5_0_begins_anew`.
+ *
+ * Callers: `wp_sugov_iowait_boost`: enqueues (rq.c, task_group.c, rt_dl_irq.c, on_state.c); the
+ * rest: `wp_sugov_update_shared` (freq.c).
  *
  * Kernel: sugov_iowait_boost(), sugov_iowait_reset(), sugov_iowait_apply(),
  *         kernel/sched/cpufreq_schedutil.c
@@ -99,7 +109,7 @@ WP_INLINE u32 wp_sugov_iowait_apply(const struct wp_ctx *ctx, struct wp_cpu *c, 
 	return ctx->params.freq_perf_form ? floor : wp_uclamp_rq_util_with_6_7(ctx, c, floor, 0);
 }
 
-/* The same for all CPUs of a domain, before it is asked what it needs. */
+/* I/O boosts as floors of all CPUs of a domain, before it is asked what it needs. */
 WP_FN int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_NONNULL, u64 now_ns)
 {
 	u32 i, any = 0;

@@ -5,7 +5,15 @@
  * look the CPUs of a clock were busy. The home keeps that time and the timer. Only older kernels
  * had it as their default: it is not in the live build.
  *
- * What must stay: loads are percent, periods us; the home measures, the core judges.
+ * What must stay: loads are percent, periods us; the home measures, the core judges. Free:
+ * the judgement, with its page; times are the home's.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/ondemand.rs: `next_frequency`,
+ * `thresholds_can_be_set`, `one_request_at_a_time_and_only_under_this_governor`
+ * (`wp_ondemand_sample`), `sampling_time` (`wp_ondemand_period_us`), `load_is_the_busy_part`
+ * (`wp_ondemand_load`).
+ *
+ * Callers: crates/policy-sys/src/ondemand.rs.
  *
  * Kernel: dbs_check_cpu() as wp_ondemand_sample(), drivers/cpufreq/cpufreq_ondemand.c, 3.1
  * Tests: all/ondemand.rs

@@ -4,6 +4,13 @@
  * demand of the fair class (docs/rules/sched-ext.md#cpuperf).
  *
  * What must stay: 0..1024 as sched_ext has it; without a target the fair class's demand counts.
+ * Free: where the target is kept.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/frequency.rs:
+ * `a_schedulers_target_is_the_demand` (`wp_scx_bpf_cpuperf_set`).
+ *
+ * Callers: `Core::set_perf_target` (crates/policy-sys/src/classes.rs), for sched_ext schedulers
+ * that run in the simulator.
  *
  * Kernel: scx_bpf_cpuperf_set(), kernel/sched/ext.c, 6.12 on
  * Tests: all/frequency.rs

@@ -5,9 +5,14 @@
  * manage system response time", Qais Yousef, August 2024, patches 5 and 6. Natively only.
  *
  * What must stay: a domain's response time is found once, when the machine is described; demands
- * are 0..1024 and truncated as posted; a multiplier of 0 changes nothing. Tests by part:
- * `headroom_by_growth` (`wp_headroom_growth`), `response_time` (`wp_freq_response_ms`,
- * `wp_freq_response_times`, `wp_apply_response_time`).
+ * are 0..1024 and truncated as posted; a multiplier of 0 changes nothing. Free: how the search for
+ * it is written.
+ *
+ * Tests by part: `headroom_by_growth` (`wp_headroom_growth`), `response_time`
+ * (`wp_freq_response_ms`, `wp_freq_response_times`, `wp_apply_response_time`).
+ *
+ * Callers: demand.c (`wp_apply_response_time`, `wp_headroom_growth`); `wp_start` (energy_model.c)
+ * finds the response times.
  *
  * Tests: all/response_time.rs
  */

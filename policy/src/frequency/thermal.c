@@ -10,7 +10,13 @@
  * A step is one operating point less. Natively only: in a live system the kernel does it.
  *
  * What must stay: temperatures in thousandths of a degree, delays ms; the home carries steps out as
- * limits.
+ * limits. Free: the steps, with docs/guide/model.md.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/thermal.rs: `looks_one_after_the_other`
+ * (`wp_thermal_look`, `wp_thermal_delay_ms`), `a_cap_for_heat_is_thermal_pressure`
+ * (`wp_thermal_pressure`).
+ *
+ * Callers: crates/policy-sys/src/thermal.rs.
  *
  * Kernel: step_wise_throttle() as wp_thermal_look(), drivers/thermal/gov_step_wise.c
  * Tests: all/thermal.rs

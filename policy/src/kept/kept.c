@@ -5,7 +5,17 @@
  * it is kept (docs/internals/performance.md, "What is kept").
  *
  * What must stay: every entry point that changes a CPU touches it first (wp_kept_touch); builds
- * with checks compare each kept sum with its walk (WP_CHECK_KEPT).
+ * with checks compare each kept sum with its walk (WP_CHECK_KEPT). Free: what is kept, and
+ * how, as long as answers stay; docs/internals/performance.md has why.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_kept`, `wp_kept_rebuild`, `wp_kept_touch`, `wp_kept_same`, `wp_kept_where`, `wp_kept_join`,
+ * `wp_kept_join_all`, `wp_kept_plain`, `wp_kept_doms`, `wp_kept_cpus`, `wp_kept_span`,
+ * `wp_kept_words`, `wp_kept_of`: a core with sums and one without answer alike);
+ * engine/tests/behaviour/hotplug.rs has machines that are rebuilt.
+ *
+ * Callers: kept_sums.c, kept_demand.c, kept_idle.c; crates/policy-sys/src/kept.rs touches a CPU
+ * before each entry point that changes it.
  *
  * Tests: all/kept.rs
  */
@@ -190,7 +200,7 @@ static void wp_kept_cpus(const struct wp_ctx *ctx, struct wp_kept *k)
 	}
 }
 
-/* Everything anew. */
+/* Computes all that is kept anew. */
 static void wp_kept_rebuild(const struct wp_ctx *ctx, struct wp_kept *k)
 {
 	u32 i, n = 0;

@@ -3,7 +3,13 @@
  * The most demanding CPU of a frequency domain, kept (kept.h). Natively only. It must equal the
  * highest demand that the walk finds (docs/rules/capacity.md#schedutil).
  *
- * What must stay: stale is not wrong: a stale sum is walked anew before it is used.
+ * What must stay: stale is not wrong: a stale sum is walked anew before it is used. Free:
+ * from how many CPUs on a domain is kept.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_kept_demand`, `wp_kept_demand_of`, `wp_keeps_demand`: requests after `update_blocked`).
+ *
+ * Callers: `wp_sugov_next_freq_shared` (freq.c).
  *
  * Tests: all/kept.rs
  */

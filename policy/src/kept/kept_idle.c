@@ -4,7 +4,16 @@
  * (idle_scan.c): the same CPU as a walk from behind the target on, and as many looked at
  * (docs/rules/wake-ups.md#idle-scan). Natively only.
  *
- * What must stay: the same CPU and the same count as the walk.
+ * What must stay: the same CPU and the same count as the walk. Free: how bits are walked;
+ * idle_scan.c has the walk that it must equal.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_kept_pass`, `wp_kept_word`, `wp_kept_spare`, `wp_kept_idle_of`, `wp_kept_idle_now`,
+ * `wp_keeps_idle`, `wp_kept_free`, `wp_popcount`, `wp_bit`, `wp_set_bit`: the CPU, the reason and
+ * how many were looked at). `wp_kept_apart` has no test of its own: runs with SCHED_IDLE tasks in
+ * test builds compare it.
+ *
+ * Callers: `wp_scan_dom` (idle_scan.c).
  *
  * Tests: all/kept.rs
  */
@@ -132,7 +141,7 @@ WP_INLINE int wp_kept_word(const struct wp_ctx *ctx, const struct wp_kept *k,
 	return 1;
 }
 
-/* ... where the task would run at once: of SCHED_IDLE itself not among such tasks. */
+/* The task is of SCHED_IDLE, so it does not run at once where only such tasks run. */
 WP_INLINE int wp_kept_apart(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.idle_policy_apart && task->idle_policy;

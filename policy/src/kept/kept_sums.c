@@ -4,7 +4,15 @@
  * nothing by what is kept of the whole domain. Natively only. What a CPU adds here is what the
  * walks of balancing (docs/rules/balancing.md#group-class) add: change both.
  *
- * What must stay: a look that only a walk can answer returns 0 and leaves nothing half done.
+ * What must stay: a look that only a walk can answer returns 0 and leaves nothing half done. Free:
+ * which sums are kept, together with the walks in busiest.c and busiest_5_4.c.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_kept_part`, `wp_kept_sums_of`, `wp_kept_sums_now`, `wp_kept_for`, `wp_kept_sums_at`,
+ * `wp_kept_misfit`, `wp_kept_pass_begin`, `wp_kept_group`, `wp_kept_group_5_4`, `wp_kept_balanced`:
+ * source, imbalance and marks of an attempt).
+ *
+ * Callers: busiest.c, busiest_5_4.c and balance_common.c.
  *
  * Tests: all/kept.rs
  */
@@ -138,7 +146,7 @@ WP_INLINE int wp_kept_group(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group
 	return 1;
 }
 
-/* The same in the form before 5.5, if it looks at loads as they are. */
+/* A group's sums in the form before 5.5; 0: it looks at other loads than those as they are. */
 WP_INLINE int wp_kept_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group)
 {
 	const struct wp_kept *k = wp_kept_of(ctx);

@@ -20,7 +20,20 @@
  * is done, and each task has its own weight.
  *
  * What must stay: numbers of groups are the home's to keep; sums change atomically, since CPUs do
- * it side by side. Fixed point as stated at each function.
+ * it side by side. Fixed point as stated at each function. Free: how sums are kept; what a
+ * task weighs only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/live_groups.rs:
+ * `shares_are_divided_from_the_outside_in` (`wp_live_group_weight`, `wp_live_member_weigh`),
+ * `shares_are_per_cpu_since_7_3` (`wp_live_group_share`, `wp_live_group_cpus`),
+ * `whole_averages_count_since_7_3` (`wp_live_member_partial`), `tasks_share_by_their_own_weights`
+ * (`wp_live_member_count`), `default_weights_leave_tasks_as_they_are` (`wp_live_group_count_odd`,
+ * `wp_live_group_set_weight`), `who_sleeps_leaves_its_part` (`wp_live_member_leave`,
+ * `wp_live_group_settle`, `wp_live_group_add_tasks`), `idle_groups` (`wp_live_group_set_idle`),
+ * `groups_that_are_too_deep_and_places_that_are_taken` (`wp_live_group_new`, `wp_live_group_free`).
+ *
+ * Callers: crates/policy-sys/src/live_group.rs, for the simulator's live queues;
+ * crates/scx/src/bpf/cgroup.bpf.h.
  *
  * Kernel: sched_group_set_shares() as wp_live_group_set_weight(), sched_group_set_idle() as
  *         wp_live_group_set_idle(), calc_smp_shares() as wp_live_group_share(),

@@ -10,7 +10,15 @@
  * somebody asks.
  *
  * What must stay: quotas come in us, times are ns; whoever asks counts periods that have passed, so
- * a look twice counts once.
+ * a look twice counts once. Free: how periods are counted.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/live_groups.rs: `quotas`
+ * (`wp_live_group_set_quota`, `wp_live_group_charge`, `wp_live_group_wait_ns`), `burst`
+ * (`wp_live_group_refill`), `quotas_within_quotas` (groups around a group);
+ * crates/policy-sys/src/live_group.rs: `who_looks_while_the_quota_is_added_looks_again` (another
+ * CPU refills).
+ *
+ * Callers: crates/policy-sys/src/live_group.rs; crates/scx/src/bpf/cgroup.bpf.h.
  *
  * Kernel: tg_set_cfs_bandwidth() as wp_live_group_set_quota(), kernel/sched/core.c;
  *         __refill_cfs_bandwidth_runtime() as wp_live_group_refill(), account_cfs_rq_runtime() as

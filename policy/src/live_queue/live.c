@@ -5,7 +5,21 @@
  * work (docs/rules/live-queue.md#vq-timer).
  *
  * What must stay: what the timer's turn offers is one CPU at a time, so that the live build needs
- * no loop over all; times are ns.
+ * no loop over all; times are ns. Free: the rests of the timer, with docs/guide/model.md.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/idle_pass.rs:
+ * `one_idle_core_of_each_cache_looks` (`wp_is_llc_ilb_cpu`), `who_has_just_gone_idle_does_not_look`
+ * (`wp_rests`), `packing_opens_an_empty_cache_in_its_turn` (`wp_idle_llc_balance_due`),
+ * `all_look_while_a_task_waits` (`wp_idle_kick_needed`),
+ * `nobody_is_woken_below_the_tipping_point_but_for_misfits` (`wp_idle_work`),
+ * `the_timer_rests_longer_the_longer_all_are_idle` (`wp_idle_timer_ns`, `wp_was_busy`),
+ * `a_turn_counts_once_all_cpus_have_had_their_part` (`wp_idle_turn_begin`, `wp_idle_turn_offer`,
+ * `wp_idle_turn_end`), `signals_of_idle_cpus_fade_at_every_turn` (`wp_idle_decay`).
+ * `wp_decayed_util` and `wp_run_energy_nj` are compared by crates/scx/tests/parity;
+ * `wp_capacity_pressure` has no test.
+ *
+ * Callers: crates/policy-sys/src/queue.rs for the simulator; crates/scx/src/bpf (machine, queue,
+ * task).
  *
  * Tests: all/idle_pass.rs
  */

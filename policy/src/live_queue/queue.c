@@ -8,6 +8,23 @@
  *
  * What must stay: both homes call in one order (crates/engine/src/kernel/model/home/live.rs,
  * crates/scx/src/bpf/queue.bpf.h); virtual times wrap and are compared by the sign of a difference.
+ * Free: how a time is found; who goes first only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/queue.rs:
+ * `a_sleepers_debt_is_forgiven_as_others_catch_up` (`wp_live_queue_join`, `wp_live_queue_leave`),
+ * `a_pulled_task_is_where_its_deadline_is` (`wp_live_queue_deadline_on`),
+ * `alone_slices_follow_each_other` (`wp_update_deadline`, `wp_slice_left_ns`),
+ * `a_slice_since_it_was_chosen_protects` (`wp_live_queue_protected_ns`),
+ * `who_had_its_share_is_preempted` (`wp_live_queue_preempts`, `wp_live_queue_had_share`),
+ * `an_earlier_deadline_that_is_eligible_goes_before` (`wp_live_queue_before`,
+ * `wp_entity_eligible`), `slices_end_if_somebody_waits` (`wp_live_queue_expired`,
+ * `wp_live_queue_yields`), `another_slice_if_nobody_is_owed_time` (`wp_live_queue_go_on`),
+ * `a_yield_gives_up_the_slice_of_who_is_owed` (`wp_yield_task`),
+ * `a_debt_that_is_paid_ends_the_turn` (`wp_live_queue_owed_ns`),
+ * `a_new_weight_counts_for_who_is_away` (`wp_live_queue_reweigh`), `a_move_keeps_lag_and_slice`
+ * (`wp_live_queue_place`, `wp_live_queue_start`, `wp_live_queue_stop`); all/queue_sleepers.rs:
+ * `it_leaves_when_it_is_its_turn` (`wp_live_queue_retire`, `wp_live_queue_retire_one`);
+ * all/policy_matrix.rs: `line_20_in_debt` (`wp_live_queue_holds`).
  *
  * Kernel: place_entity() as wp_live_queue_join(), entity_eligible(), update_deadline(),
  *         protect_slice() as wp_live_queue_protected_ns(), yield_task_fair() as wp_yield_task(),

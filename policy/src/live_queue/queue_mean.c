@@ -17,7 +17,18 @@
  * one does so while the owner updates V, a stretch of run time may count twice, or a sum be lost as
  * a task becomes the only one. V is then off by that until one task is alone again.
  *
- * What must stay: the sum of lags, and atomic sums where other CPUs join or leave.
+ * What must stay: the sum of lags, and atomic sums where other CPUs join or leave. Free: how
+ * V is kept, as long as the sum of lags stays 0.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/queue.rs:
+ * `the_queues_time_is_the_mean_by_weight`, `v_is_the_mean_whatever_happens` (`wp_avg_vruntime`,
+ * `wp_update_avg_vruntime`, `wp_live_queue_share`, `wp_live_queue_without`, `wp_live_queue_ahead`:
+ * the wrap), `a_sleeper_keeps_what_it_is_owed` (`wp_live_queue_left`), `lags_are_bounded`
+ * (`wp_live_queue_clamp`, `wp_live_queue_most_lag`), `slices_end_if_somebody_waits`
+ * (`wp_live_queue_slice_ns`, `wp_live_queue_scale`), `alone_nothing_is_owed`
+ * (`wp_live_queue_runs_at`, `wp_live_queue_curr`).
+ *
+ * Callers: queue.c and queue_sleepers.c; `wp_task_init` (rq.c) begins a task's slice.
  *
  * Kernel: avg_vruntime(), kernel/sched/fair.c
  * Tests: all/queue.rs
@@ -70,7 +81,7 @@ WP_INLINE u64 wp_live_queue_curr(const struct wp_cpu *c, u64 now_ns)
 	return weight ? wp_live_queue_runs_at(c, weight, now_ns) : c->live.curr_vtime_ns;
 }
 
-/* V now. */
+/* V of a CPU's queue now: the mean virtual time of its tasks. */
 WP_INLINE u64 wp_avg_vruntime(const struct wp_cpu *c, u64 now_ns)
 {
 	if (!c->queue.curr_weight)

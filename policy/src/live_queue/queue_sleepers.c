@@ -12,7 +12,19 @@
  * wakes the task for another CPU, or one that pulls the last waiting task.
  *
  * What must stay: who takes a name out of its place frees it, once; places are few and a task
- * without one just leaves.
+ * without one just leaves. Free: how many places there are.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/queue_sleepers.rs:
+ * `a_debtor_counts_while_it_sleeps` (`wp_delayed_keep`, `wp_live_queue_goes_on`,
+ * `wp_live_queue_is_kept`), `it_leaves_when_it_is_its_turn` (`wp_live_queue_let_first_go`,
+ * `wp_live_queue_let_go`, `wp_live_queue_is_due`), `a_wakeup_does_not_preempt_before_it`
+ * (`wp_live_queue_sleeper_before`, `wp_live_queue_due_before`),
+ * `each_that_leaves_may_make_another_one_due`, `all_debts_end_when_nobody_is_awake`
+ * (`wp_delayed_drain`, `wp_live_queue_let_all_go`), `it_takes_its_debt_along` (`wp_delayed_part`,
+ * `wp_live_queue_unkeep`), `who_finds_no_place_leaves_with_its_debt`,
+ * `v_is_the_mean_of_all_that_are_kept` (`wp_live_queue_unseen`).
+ *
+ * Callers: queue.c.
  *
  * Tests: all/queue_sleepers.rs
  */
@@ -82,7 +94,7 @@ WP_INLINE u32 wp_live_queue_unseen(const struct wp_live_queue_sleeper *s, u32 un
 	return s->task ? (u32)wp_sub(unseen, s->weight) : unseen;
 }
 
-/* All sleepers leave. */
+/* Lets all sleepers that the CPU's queue keeps leave. */
 WP_FN int wp_live_queue_let_all_go(struct wp_cpu *c WP_NONNULL)
 {
 	u32 i, unseen = c->live.vq_kept_load;

@@ -6,7 +6,18 @@
  * docs/rules/live-queue.md#vq-preempt).
  *
  * What must stay: begin, offers in the order of deadlines, end; the home stops when told, and does
- * nothing in between.
+ * nothing in between. Free: how many are looked at (WP_LIVE_QUEUE_LOOKS).
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/queue_walk.rs:
+ * `the_first_that_is_owed_time_is_taken` (`wp_pick_offer`), `a_walk_begins_where_there_is_a_choice`
+ * (`wp_pick_begin`), `a_sleepers_turn_begins_the_walk_anew` (`wp_pick_end`),
+ * `only_the_first_are_looked_at`, `before_a_lone_one_sleepers_leave_as_in_a_walk` (`wp_pick_lone`),
+ * `a_task_of_one_cpu_is_the_next` (`wp_live_queue_is_next`),
+ * `who_waits_and_is_due_first_keeps_another_from_preempting` (`wp_preempt_begin`,
+ * `wp_preempt_offer`, `wp_preempt_end`).
+ *
+ * Callers: crates/scx/src/bpf/queue.bpf.h and the simulator's live queue
+ * (crates/engine/src/kernel/model/home/live.rs), in one order.
  *
  * Kernel: pick_eevdf() as wp_pick_offer(), wakeup_preempt_fair() as wp_preempt_begin(),
  *         kernel/sched/fair.c

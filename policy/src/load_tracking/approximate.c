@@ -6,11 +6,16 @@
  * August 2024, patches 2 to 4 and 7.
  *
  * What must stay: integers to the last bit, as the posted series computes them, with PELT's own
- * sums; thresholds are found once, when the machine is described. Tests by part:
- * `a_utilisation_after_a_run` (`wp_approximate_util_avg`), `the_way_to_a_utilisation`
- * (`wp_approximate_runtime`), `what_fits_by_the_tick` (`wp_fits_capacity_threshold`,
- * `wp_fits_thresholds`), `an_estimate_grows_while_its_task_runs` (what util_est_rampup makes of
- * it).
+ * sums; thresholds are found once, when the machine is described. Free: how thresholds are
+ * searched.
+ *
+ * Tests by part: `a_utilisation_after_a_run` (`wp_approximate_util_avg`),
+ * `the_way_to_a_utilisation` (`wp_approximate_runtime`), `what_fits_by_the_tick`
+ * (`wp_fits_capacity_threshold`, `wp_fits_thresholds`), `an_estimate_grows_while_its_task_runs`
+ * (what util_est_rampup makes of it).
+ *
+ * Callers: util_est.c, response_time.c and capacity.c read; `wp_start` (energy_model.c) finds the
+ * thresholds.
  *
  * Tests: all/response_time.rs
  */

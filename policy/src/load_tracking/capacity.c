@@ -6,7 +6,27 @@
  * docs/rules/capacity-aware.md#util-without-task, docs/rules/capacity-aware.md#fit-thresholds).
  *
  * What must stay: capacities are 0..1024 of the biggest CPU; a test is either the one of 2018 or
- * that since 4.20, by the era. Misfit marks are read by balancing.
+ * that since 4.20, by the era. Misfit marks are read by balancing. Free: a test, with its era
+ * and page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/fits.rs: `thresholds` (`wp_fits_capacity`,
+ * `wp_fits_cpu_alone`), `hints`, `hints_off` (`wp_util_fits_on`, `wp_util_fits_cpu`,
+ * `wp_util_fits`), `pressure_and_hints` (`wp_get_actual_cpu_capacity`), `capacity_left`
+ * (`wp_update_cpu_capacity`), `misfit_after_47_ms`, `who_is_no_misfit` (`wp_update_misfit_status`,
+ * `wp_best_it_may_use`, `wp_task_fits`, `wp_task_fits_cpu`), `largest_allowed_capacity`
+ * (`wp_set_cpus_allowed`, `wp_allowed`); all/capacity_vectors.rs: `fit_threshold_rows`
+ * (`wp_unfit`), `overutilized_table` (`wp_cpu_overutilized`,
+ * `wp_check_update_overutilized_status`); all/asym_switches.rs: `the_tasks_own_past_does_not_count`
+ * (`wp_cpu_util_without`); all/classes.rs: `two_tasks_of_any_class_are_an_overload`
+ * (`wp_note_overload`); all/fast_path.rs: `wake_affine_by_weight` (`wp_task_h_load`,
+ * `wp_source_load`, `wp_target_load`, `wp_cpu_load`), `step_1_idle_target` (`wp_cpu_idle`);
+ * all/bounds.rs: `an_index_past_the_end_is_told` (`wp_idle_cpu`); all/energy_7_3.rs:
+ * `runnable_boost` (`wp_runnable_boost`); all/uclamp_sum.rs: `what_fits_within_hints`
+ * (`wp_util_fits_uclamp`). `wp_span_has`, `wp_place_flag` and `wp_nr_awake` have no test of their
+ * own: all/slow_7_3.rs: `fork_goes_to_more_idle_cpus` would show a fault of `wp_place_flag`.
+ *
+ * Callers: placement, balancing, energy and packing; events of tasks mark misfits and the tipping
+ * point (rq.c, task_group.c).
  *
  * Kernel: get_actual_cpu_capacity(), fits_capacity(), util_fits_cpu(), task_fits_cpu(),
  *         cpu_overutilized(), check_update_overutilized_status(), update_misfit_status(),
@@ -84,7 +104,7 @@ WP_INLINE s32 wp_util_fits(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u
 	return wp_util_fits_on(ctx, util, uclamp_min, uclamp_max, WP_AT(ctx->cpus, cpu));
 }
 
-/* The same for a home, and for tests. */
+/* wp_util_fits for a home, and for tests: 1, 0, or -1 where all but the wish fits. */
 WP_FN int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uclamp_min,
 			   u32 uclamp_max, u32 cpu)
 {
@@ -201,7 +221,7 @@ WP_INLINE int wp_cpu_idle(const struct wp_cpu *c)
 	return c->queue.curr_idle && !c->queue.nr_running && !c->queue.pending;
 }
 
-/* The same for a home, by CPU number. */
+/* Is a CPU idle (wp_cpu_idle)? For a home, by CPU number. */
 WP_SMALL_FN int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return wp_cpu_idle(WP_AT(ctx->cpus, cpu));

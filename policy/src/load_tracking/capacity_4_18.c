@@ -9,7 +9,17 @@
  * classes is kept in a window that is halved every half second. When it is refreshed:
  * balance_common.c.
  *
- * What must stay: eras to 4.18 alone use it; the window's times are ns.
+ * What must stay: eras to 4.18 alone use it; the window's times are ns. Free: the forms, for
+ * those eras alone.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/capacity: 3-8-all-cpus-alike.toml (`wp_init_power`), 3-8-rt-time.toml
+ * (`wp_update_cpu_capacity_4_18`, `wp_time_left`, `wp_sched_rt_avg_update_4_18`),
+ * 3-8-rt-window-ages.toml (`wp_age_other`), 3-8-at-least-1.toml, 4-7-rt-time-on-a-little-cpu.toml;
+ * all/early_eras.rs: `capacities_in_tasks` (`wp_capacity_tasks`).
+ *
+ * Callers: balance_common.c refreshes, topology.c and sched_mc_boot.c begin, `Core::ran_other`
+ * notes the time of other classes.
  *
  * Kernel: update_cpu_capacity(), scale_rt_capacity() as wp_time_left(), kernel/sched/fair.c, to
  *         4.18; sched_rt_avg_update(), kernel/sched/sched.h, to 4.18; sched_avg_update() as

@@ -13,7 +13,18 @@
  * fair task has a fast path that leaves this out: a sleep counts only if no fair task is queued
  * behind it, and what it has run joins the next section (docs/decisions/028).
  *
- * What must stay: times are ns of the task clock; rounding is towards 0 in every version.
+ * What must stay: times are ns of the task clock; rounding is towards 0 in every version. Free:
+ * a version's tests, with its row of the page; the versions stay apart.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/durations.rs:
+ * `the_average_follows_the_reference_series` (`wp_dur_sleep`, `wp_dur_next`),
+ * `v2_takes_large_changes_only` (`wp_dur_coarse`), `a_cpu_knows_its_running_task`
+ * (`wp_note_executing`, `wp_note_current`, `wp_no_current`), `scaling_by_cpus`
+ * (`wp_get_update_sysctl_factor`); all/short_wake.rs: `granularity_of_other_queues`
+ * (`wp_short_granularity`), `the_edge_of_each_version`, `the_largest_short_average` (`wp_is_short`,
+ * `wp_task_run`), `the_measure_of_v1` (`wp_curr_run`).
+ *
+ * Callers: events of tasks (rq.c, delayed.c, task_group.c, rt_dl_irq.c) note; short_wake.c asks.
  *
  * Kernel: get_update_sysctl_factor(), kernel/sched/fair.c
  * Tests: all/durations.rs, all/short_wake.rs
@@ -63,7 +74,7 @@ WP_INLINE void wp_note_executing(struct wp_cpu *c, struct wp_task *task)
 	c->queue.curr_mm = task->mm;
 }
 
-/* A fair one does. */
+/* A fair task begins to execute on its CPU. */
 WP_INLINE void wp_note_current(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	wp_note_executing(c, task);

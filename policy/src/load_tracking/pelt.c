@@ -15,7 +15,19 @@
  * The averages are written only when a period boundary is crossed: a first run of 0.8 ms leaves 0.
  *
  * What must stay: all integers to the last bit: tests/all/pelt_vectors.rs and kernel_truth.rs have
- * values of kernels. Sums count us, averages 0..1024.
+ * values of kernels. Sums count us, averages 0..1024. Free: how a step is made fast;
+ * wp_avg_step and wp_update_load_sum stay equal in all they give.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/pelt_vectors.rs: `inverse_table`,
+ * `decay_load_rows` (`wp_decay`, `wp_decay_load`), `segments_rows` (`wp_accumulate_pelt_segments`),
+ * `ramp_rows`, `decay_rows`, `periodic_5pct_rows` (`wp_avg_step`, `wp_update_load_sum`,
+ * `wp_avg_add`, `wp_avg_write`, `wp_get_pelt_divider`); all/kernel_truth.rs:
+ * `every_recorded_update_is_reproduced` (all of a step, against Linux 7.3.4); all/response_time.rs:
+ * `the_half_life_of_all_signals` (`wp_pelt_unit`); all/signals.rs:
+ * `migrated_sleepers_leave_nothing` (`wp_util_take_off`).
+ *
+ * Callers: signals.c, task_group_signals.c and rt_dl_irq.c step; crates/policy-sys/src/arith.rs for
+ * tests.
  *
  * Kernel: decay_load(), __accumulate_pelt_segments(), ___update_load_sum(), ___update_load_avg()
  *         as wp_avg_write(), kernel/sched/pelt.c; get_pelt_divider(), kernel/sched/pelt.h

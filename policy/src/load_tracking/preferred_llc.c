@@ -10,7 +10,21 @@
  *   a tick: task_tick_cache()   once an epoch: task_cache_work() adds up and chooses
  *
  * What must stay: numbers of caches are those of wp_sched_cache_init; a task's preference counts
- * from 1, 0 is none.
+ * from 1, 0 is none. Free: how times are kept; counts and thresholds only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_cache.rs: `the_cache_that_had_most`
+ * (`wp_task_cache_work`, `wp_llc_occupancy`), `one_scan_an_epoch` (`wp_task_tick_cache`,
+ * `wp_epoch_period`), `an_epoch_halves` (`wp_update_epoch`, `wp_update_mm_sched`, `wp_shr`),
+ * `a_cpu_counts_all_processes` (`wp_account_mm_sched`, `wp_fraction_mm_sched`, `wp_mm_of`),
+ * `queues_count_preferences` (`wp_account_llc_enqueue`, `wp_account_llc_dequeue`,
+ * `wp_pref_llc_running`), `too_many_running` (`wp_invalid_llc_nr`, `wp_get_sched_cache_scale`),
+ * `too_much_data` (`wp_exceed_llc_capacity`), `average_of_running_threads` (`wp_update_avg_scale`),
+ * `where_it_acts` (`wp_sched_cache_init`, `wp_level_with`, `wp_same_label`, `wp_llc_of`,
+ * `wp_sched_cache_of`, `wp_multi_llcs`, `wp_sched_cache_domains`, `wp_sched_cache_enabled`),
+ * `a_task_stays_in_its_cache` (`wp_prefers_llc_of`).
+ *
+ * Callers: rq.c and delayed.c count, `wp_note_run` (util_est.c) accounts, balancing asks
+ * (llc_balance.c); `Core::add_processes` begins.
  *
  * Kernel: exceed_llc_capacity(), invalid_llc_nr(), account_llc_enqueue(), account_llc_dequeue(),
  *         __update_mm_sched() as wp_update_mm_sched(), fraction_mm_sched(), account_mm_sched(),
@@ -121,7 +135,7 @@ WP_INLINE void wp_account_llc_dequeue(const struct wp_ctx *ctx, struct wp_task *
 	WP_AT(sc->llc, llc)->nr_prefer--;
 }
 
-/* Ticks of an epoch. */
+/* Gives the length of an epoch, in ticks. */
 WP_INLINE u64 wp_epoch_period(const struct wp_ctx *ctx)
 {
 	u64 set = ctx->params.llc_epoch_period;
@@ -149,7 +163,7 @@ WP_INLINE void wp_update_epoch(const struct wp_ctx *ctx, struct wp_epoch_cpu *c,
 	c->runtime_ns = wp_shr(c->runtime_ns, n);
 }
 
-/* The same, with its time of one process. */
+/* A CPU's epoch is that of now, and its time of one process is halved as often. */
 WP_INLINE void wp_update_mm_sched(const struct wp_ctx *ctx, struct wp_epoch_cpu *c,
 				  struct wp_mm_time *time, u64 tick)
 {

@@ -12,7 +12,24 @@
  * bandwidth that deadline tasks reserved.
  *
  * What must stay: one clock per queue for all classes; times are ns, bandwidths and signals
- * 0..1024.
+ * 0..1024. Free: how classes are kept; what the fair class reads of them only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/classes.rs: `class_signals_of_ten_ms`
+ * (`wp_class_update`, `wp_class_step`, `wp_class_run`, `wp_class_stop`, `wp_class_tick`),
+ * `class_signals_fade` (`wp_update_other_load_avgs`), `capacity_from_kept_signals`
+ * (`wp_class_publish`, `wp_by_signals`, `wp_keep`), `capacity_from_aged_time`
+ * (`wp_scale_rt_capacity_4_18`, `wp_age`, `wp_age_add`), `interrupts_and_the_task_clock`,
+ * `interrupt_time_is_carried_over` (`wp_irq_take`, `wp_irqtime_account_irq`,
+ * `wp_update_irq_load_avg`), `classes_ask_for_frequency`, `class_signals_count_in_the_older_forms`
+ * (`wp_class_freq_util`, `wp_cpu_bw_dl`), `a_governors_thread_reserves_nothing`
+ * (`wp_dl_entity_is_special`, `wp_class_active`), `a_run_takes_of_the_budget_by_speed`
+ * (`wp_dl_scaled_delta_exec`), `a_budget_lasts_as_long_as_it_takes_to_use_it_up` (`wp_dl_run_for`),
+ * `who_joins_is_queued` (`wp_class_join`, `wp_class_leave`, `wp_class_count`),
+ * `rt_goes_to_the_lowest` (`wp_class_level`); all/durations.rs:
+ * `other_classes_keep_the_last_fair_average` (`wp_class_ran`).
+ *
+ * Callers: crates/policy-sys/src/classes.rs; `wp_update_rq_clock` (signals.c) takes interrupt time
+ * off, `wp_blocked` (rq.c) lets averages fade.
  *
  * Kernel: update_rt_rq_load_avg() as wp_class_update(), update_dl_rq_load_avg() as
  *         wp_class_update(), update_irq_load_avg(), kernel/sched/pelt.c; update_other_load_avgs(),

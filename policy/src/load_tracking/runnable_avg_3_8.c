@@ -10,7 +10,15 @@
  * kept in load_sum and P in runnable_sum; util_avg is the share, for reports: balancing and
  * placement of 3.8 read none of this. How fast a CPU is does not enter.
  *
- * What must stay: of the eras linux-3.8 alone uses it; sums of a queue are no sums of its tasks'.
+ * What must stay: of the eras linux-3.8 alone uses it (linux-3.1 has no averages); sums of a queue
+ * are no sums of its tasks'. Free: the sums, for those eras alone.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/signals: 3-8-young-task.toml, 3-8-half-the-time.toml, 3-8-saturates.toml,
+ * 3-8-speed-does-not-count.toml (`wp_ratio_update`, `wp_ratio_write`), 3-8-queue-has-its-own.toml,
+ * 3-1-none.toml (`wp_update_runnable_avg_3_8`).
+ *
+ * Callers: signals.c, where `wp_signals_add_up` says no.
  *
  * Kernel: __update_entity_runnable_avg() as wp_ratio_update(), __update_task_entity_contrib() as
  *         wp_ratio_write(), kernel/sched/fair.c, 3.8

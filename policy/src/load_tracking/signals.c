@@ -5,7 +5,24 @@
  * docs/rules/signals.md#pelt-clock, docs/rules/signals.md#attach-detach).
  *
  * What must stay: a clock is brought up to date before a signal that follows it; what joins a
- * queue's sums leaves them with the same averages.
+ * queue's sums leaves them with the same averages. Free: how a step is made; sums only with
+ * pelt.c and the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/signals.rs: `lost_idle_time`, `saturation_by_mode` (`wp_update_rq_clock`, `wp_rq_clock_pelt`,
+ * `wp_pelt_cpu_scale`, `wp_pelt_freq_scale`), `queue_is_the_sum_of_its_tasks`
+ * (`wp_update_cfs_rq_load_avg`, `wp_rq_sums_update`, `wp_task_avg`, `wp_task_sums_update`),
+ * `attach_takes_the_queues_divider` (`wp_attach_entity_load_avg`, `wp_update_load_avg_attach`),
+ * `migrated_sleepers_leave_nothing` (`wp_apply_removed`, `wp_avg_take_off`),
+ * `queued_load_is_the_load_of_who_is_always_queued` (`wp_enqueue_runnable_load_avg_5_6`,
+ * `wp_dequeue_runnable_load_avg_5_6`); fixtures/signals: clock-*.toml, detach-*.toml
+ * (`wp_detach_entity_load_avg`), join-*.toml, sync-decays-to-the-queue.toml
+ * (`wp_sync_entity_load_avg`), 3-8-*.toml (`wp_signals_add_up`); all/wake_7_3.rs:
+ * `queues_count_idle_policy` (`wp_idle_policy_enqueue`, `wp_idle_policy_dequeue`); all/on_state.rs:
+ * `one_step_at_a_time` (`wp_update_load_avg_se`).
+ *
+ * Callers: events of tasks and CPUs (rq.c, delayed.c, task_group.c, rt_dl_irq.c);
+ * `wp_sync_entity_load_avg`: placement before it looks at a task.
  *
  * Kernel: update_rq_clock(), kernel/sched/core.c; rq_clock_pelt(), kernel/sched/pelt.h;
  *         __update_load_avg_se(), kernel/sched/pelt.c; update_cfs_rq_load_avg(),
@@ -27,7 +44,7 @@ WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c
 								      : WP_SCALE;
 }
 
-/* The same of its clock. */
+/* By how much the CPU's clock counts: its frequency in forms that scale contributions, or 1024. */
 WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->load.freq_scale
@@ -173,7 +190,7 @@ WP_INLINE int wp_task_avg(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_
 	return 1;
 }
 
-/* The same in an event of the task: its estimate is due again at its next sleep. */
+/* A task's averages in an event of it: its estimate is due again at its next sleep. */
 WP_INLINE void wp_update_load_avg_se(struct wp_ctx *ctx, const struct wp_cpu *c,
 				     struct wp_task *task, u64 now_ns)
 {

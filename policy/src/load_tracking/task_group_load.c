@@ -9,7 +9,19 @@
  * a large machine that word's cache line is what a wake-up waits for (docs/decisions/053).
  *
  * What must stay: each access of the shared word is counted, read and write apart;
- * group_accesses.rs has the numbers.
+ * group_accesses.rs has the numbers. Free: how the word is reached, as long as each access is
+ * counted.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/group_accesses.rs: `a_wakeup_that_stays_reads` (`wp_tg_ask`),
+ * `a_small_change_is_not_written`, `writes_are_limited_by_queue_and_time`
+ * (`wp_update_tg_load_avg`), `a_wakeup_that_moves_writes_here_and_later_there` (`wp_tg_tell_all`),
+ * `groups_around_a_group_are_read_once_each` (`wp_tg_ask_outer`, `wp_tg_tell_outer`,
+ * `wp_tg_outer_load`); all/group_weights.rs: `no_more_groups_around_a_group_than_there_is_room_for`
+ * (`wp_tg_nest`, `wp_tg_init`); all/group_bandwidth.rs: `hints_are_kept_within_those_around`
+ * (`wp_tg_set_uclamp`); fixtures/task-group: weight-*.toml (`wp_calc_group_shares`).
+ *
+ * Callers: task_group.c; crates/policy-sys/src/task_group.rs makes groups.
  *
  * Kernel: update_tg_load_avg(), calc_group_shares(), kernel/sched/fair.c; cpu_util_update_eff() as
  *         wp_tg_set_uclamp(), kernel/sched/core.c
@@ -135,7 +147,7 @@ WP_INLINE u32 wp_tg_ask(struct wp_tg_load *sum, const struct wp_tg_part *part, u
 	return wp_calc_group_shares(sum->shares, sum->load, part->counted, load);
 }
 
-/* The same from the inside to the outermost of the groups around this one. */
+/* What the entities of the groups around this one weigh, from the inside to the outermost. */
 WP_INLINE u32 wp_tg_ask_outer(struct wp_task_group *tg, struct wp_tg_queue *q, u32 weight)
 {
 	u32 i;

@@ -13,6 +13,18 @@
  * something to run, and for that there is an estimate only.
  *
  * What must stay: queue, then entity, then the queue above, level by level; sums never go below 0.
+ * Free: how a level is stepped; not the order of levels.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/task_groups.rs:
+ * `the_levels_are_sums_of_each_other` (`wp_tg_queue_update`, `wp_tg_entity_update`, `wp_tg_follow`,
+ * `wp_propagate_entity_load_avg`, `wp_tg_above`), `nothing_stays_of_a_group_without_tasks`
+ * (`wp_tg_apply_removed`, `wp_add_signed`), `a_group_on_two_cpus_weighs_half_on_each`
+ * (`wp_tg_set_weight`, `wp_tg_on_rq`, `wp_tg_entity_runnable`, `wp_tg_runnable_load`);
+ * all/group_weights.rs: `load_that_leaves_with_a_task_does_not_come_back` (`wp_update_tg_cfs_load`,
+ * `wp_tg_load_sum`); all/group_bandwidth.rs: `a_throttled_group_keeps_its_averages`
+ * (`wp_cfs_rq_clock_pelt`, `wp_tg_stop_clock`, `wp_tg_start_clock`, `wp_tg_clock_above`).
+ *
+ * Callers: task_group.c; group_throttle.c stops and starts the clocks.
  *
  * Kernel: propagate_entity_load_avg(), update_tg_cfs_load(), update_tg_cfs_util() as
  *         wp_tg_follow(), update_tg_cfs_runnable() as wp_tg_follow(), reweight_entity() as
@@ -72,7 +84,7 @@ WP_INLINE void wp_tg_start_clock(const struct wp_ctx *ctx, const struct wp_cpu *
 	q->lost_ns += wp_rq_clock_pelt(ctx, c) - q->stopped_ns;
 }
 
-/* ... of the queue that the entity of the path's group `level` is on. */
+/* The clock of the queue that the entity of the path's group `level` is on. */
 WP_INLINE u64 wp_tg_clock_above(const struct wp_ctx *ctx, const struct wp_cpu *c,
 				const struct wp_tg_path *path, u32 level, u32 cpu)
 {
@@ -237,7 +249,8 @@ WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, const struct wp_tg_above 
 
 /*
  * Tasks joined or left: the entity follows its queue, the queue above the entity; `outer`: that
- * queue, if it is a group's, whose entity follows in its turn. Returns 1 if.
+ * queue, if it is a group's, whose entity follows in its turn. Returns 1 if there was something to
+ * follow.
  */
 WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
 					   const struct wp_tg_above *up, struct wp_tg_queue *q,

@@ -10,6 +10,18 @@
  * Where hints add up (uclamp_sum.c), nothing is counted here.
  *
  * What must stay: hints are 0..1024; a task is counted out of the buckets that it was counted into.
+ * Free: how hints are counted.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/fits.rs: `queue_serves_the_highest_hints` (`wp_uclamp_rq_min`, `wp_uclamp_rq_max`,
+ * `wp_uclamp_rq_max_value`), `random_hints_balance` (`wp_uclamp_rq_inc`, `wp_uclamp_rq_dec`,
+ * `wp_uclamp_rq_inc_id`, `wp_uclamp_rq_dec_id`, `wp_uclamp_bucket_id`, `wp_task_set_uclamp`),
+ * `hints_off` (`wp_uclamp_eff_min`, `wp_uclamp_eff_max`); all/energy_7_3.rs: `hints_of_the_queue`
+ * (`wp_uclamp_rq_is_idle`); all/live_groups.rs: `hints_stay_within_the_group_s`
+ * (`wp_uclamp_tg_restrict`); fixtures/frequency: uclamp-*.toml.
+ *
+ * Callers: enqueues and dequeues (rq.c, delayed.c, task_group.c) count; capacity.c, demand.c,
+ * freq.c and energy_delta.c ask.
  *
  * Kernel: uclamp_bucket_id(), uclamp_rq_inc_id(), uclamp_rq_dec_id(), uclamp_rq_max_value(),
  *         uclamp_rq_inc(), uclamp_rq_dec(), uclamp_eff_value() as wp_uclamp_eff_min(),
@@ -27,7 +39,7 @@
 #define WP_UCLAMP_BUCKETS 5u
 #define WP_UCLAMP_DELTA 205u /* 1024 / 5, rounded to the nearest */
 
-/* Of five buckets. */
+/* Which of five buckets a hint is counted in. */
 WP_INLINE u32 wp_uclamp_bucket_id(u32 value)
 {
 	return wp_min(value / WP_UCLAMP_DELTA, WP_UCLAMP_BUCKETS - 1);
@@ -107,7 +119,7 @@ WP_FN u32 wp_uclamp_rq_min(const struct wp_ctx *ctx WP_NONNULL, const struct wp_
 	return wp_uclamp_rq_max_value(WP_AT(c->load.uclamp, WP_UCLAMP_MIN), 0);
 }
 
-/* As wp_uclamp_rq_min, of the bound. */
+/* A CPU's upper bound by the hints of its tasks; 1024: none. */
 WP_FN u32 wp_uclamp_rq_max(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
 	u32 last = (u32)wp_sub(WP_SCALE, c->load.uclamp_last_cut);
@@ -125,13 +137,13 @@ WP_INLINE int wp_uclamp_rq_is_idle(const struct wp_cpu *c)
 	return !c->load.uclamp_tasks;
 }
 
-/* A task's own. */
+/* A task's own wish; 0 while hints do not count. */
 WP_INLINE u32 wp_uclamp_eff_min(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.uclamp ? task->uclamp_min : 0;
 }
 
-/* As wp_uclamp_eff_min, of the bound. */
+/* A task's own bound; 1024 while hints do not count. */
 WP_INLINE u32 wp_uclamp_eff_max(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.uclamp ? task->uclamp_max : WP_SCALE;

@@ -5,8 +5,22 @@
  * highest hint (uclamp.c). The functions are those of a series that was posted and is in no kernel:
  * "uclamp sum aggregation", v2, Hongyan Xia, March 2025. Natively only.
  *
- * What must stay: a CPU's bias is the sum of the biases of the tasks that are on its queue
- * (on_rq), and what its queue counts of an estimate is counted out as it was counted in.
+ * What must stay: a CPU's bias is the sum of the biases of the tasks that are on its queue (on_rq),
+ * and what its queue counts of an estimate is counted out as it was counted in. Free: the
+ * sums, with the page; no kernel binds them.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/uclamp_sum.rs: `the_bias_of_a_task`
+ * (`wp_util_bias_update`, `wp_clamp`), `a_bound_does_not_take_from_others`,
+ * `the_best_served_task_is_forgotten_as_it_leaves` (`wp_uclamp_spared`),
+ * `a_cpus_bias_is_the_sum_of_its_tasks` (`wp_util_bias_enqueue`, `wp_util_bias_dequeue`),
+ * `an_estimate_within_hints` (`wp_util_est_uclamp_update`, `wp_util_est_uclamp_enqueue`,
+ * `wp_util_est_uclamp_dequeue`), `demand_with_biases` (`wp_uclamp_sums`, `wp_cpu_util_cfs_uclamp`,
+ * `wp_root_cfs_util_uclamp`, `wp_biased`), `a_bound_does_not_end_where_another_task_joins`
+ * (`wp_util_bias_freq`), `what_fits_within_hints` (`wp_task_util_est_uclamp`,
+ * `wp_task_util_uclamp`), `a_negative_bias_fades` (`wp_propagate_negative_bias`).
+ *
+ * Callers: events of tasks (rq.c, delayed.c, task_group.c, signals.c); demand.c, capacity.c and
+ * energy_uclamp.c ask.
  *
  * Tests: all/uclamp_sum.rs
  */
@@ -121,7 +135,7 @@ WP_INLINE u32 wp_task_util_uclamp(const struct wp_task *task)
 	return wp_biased(task->avg.util_avg, task->util_avg_bias);
 }
 
-/* The same, or its estimate's. */
+/* A task's utilisation or estimate within its hints, the larger. */
 WP_INLINE u32 wp_task_util_est_uclamp(const struct wp_task *task)
 {
 	return wp_max(wp_task_util_uclamp(task), task->util_est_uclamp);

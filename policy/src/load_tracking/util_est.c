@@ -4,7 +4,21 @@
  * it wakes (docs/rules/signals.md#util-est).
  *
  * What must stay: estimates are 0..1024; what a queue counts of a task is counted out as it was
- * counted in.
+ * counted in. Free: a form, with its era and page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/signals.rs: `util_est_single`, `util_est_pair` (`wp_util_est_next`, `wp_util_est_ewma`,
+ * `wp_util_est_pair`, `wp_within_margin`, `wp_util_est_update`), `util_est_follows_the_queue`
+ * (`wp_util_est_enqueue`, `wp_util_est_dequeue`, `wp_task_est`), `a_run_reaches_so_much`
+ * (`wp_util_est_of_run`), `a_fast_estimate_raises_the_demand` (`wp_util_est_faster`, `wp_note_run`,
+ * `wp_cpu_util_cfs`); all/on_state.rs: `a_held_estimate_is_not_marked` (`wp_util_est_is_held`),
+ * `the_fast_half_follows`; all/util_est_6_12.rs: the order at a sleep; all/response_time.rs:
+ * `an_estimate_grows_while_its_task_runs` (`wp_util_est_ramp`, `wp_util_est_update_running`,
+ * `wp_util_est_leave`), `an_estimate_falls_slower_by_the_multiplier` (`wp_util_est_fall`);
+ * fixtures/util-est: *.toml; fixtures/fits: *.toml (`wp_task_util_est`).
+ *
+ * Callers: events of tasks (rq.c, delayed.c, task_group.c); `wp_cpu_util_cfs` and
+ * `wp_task_util_est`: placement, balancing, frequency.
  *
  * Kernel: util_est_enqueue(), util_est_dequeue(), util_est_update(), task_util_est(),
  *         _task_util_est() as wp_task_est(), cpu_util_cfs(), kernel/sched/fair.c
@@ -126,7 +140,7 @@ WP_INLINE void wp_note_run(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task 
 	wp_account_mm_sched(ctx, c, task, ran_ns);
 }
 
-/* Demand of a CPU. */
+/* Demand of a CPU's fair tasks: the larger of utilisation and estimate. */
 WP_INLINE u32 wp_cpu_util_cfs(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 util = c->load.avg.util_avg;

@@ -4,7 +4,14 @@
  * (docs/rules/queues.md#cfs). The tables are padded to a power of two for WP_AT.
  *
  * What must stay: the tables' numbers are the kernel's; crates/kernel-queues/src/weight.rs uses
- * them too.
+ * them too. Free: how the tables are stored.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/pelt_vectors.rs: `nice_rows` (`wp_nice_weight`, `wp_nice_inv_weight`); fixtures/signals:
+ * weight-nice-*.toml (both, and `wp_nice_index`).
+ *
+ * Callers: `nice_weight` and `nice_inv_weight` of crates/policy-sys/src/arith.rs, for engine and
+ * queues.
  *
  * Tests: all/pelt_vectors.rs
  */

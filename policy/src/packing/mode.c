@@ -12,7 +12,16 @@
  * `auto` is each mechanism as its parameters say, so that a policy without modes has this one.
  * Everything is looked up when it is asked for: a change of the mode counts from the next decision.
  *
- * What must stay: parameters are only read here; no rule reads `mode` by itself.
+ * What must stay: parameters are only read here; no rule reads `mode` by itself. Free: the
+ * table, with docs/guide/policy.md and its test of each line.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/policy_matrix.rs: `line_18_frequency`
+ * (`wp_governor`, `wp_headroom`), `line_13_one_cache` (`wp_packing`),
+ * `line_19_a_slow_cpu_takes_several`, `line_19_not_where_groups_can_be_filled` (`wp_mc_rules`,
+ * `wp_mc_level`), `a_mode_changes_live`, `names_go_before_the_mode`.
+ *
+ * Callers: frequency/, energy_model.c, power_policy.c, sched_mc_pack.c and balance.c look it up at
+ * each decision.
  *
  * Tests: all/policy_matrix.rs
  */

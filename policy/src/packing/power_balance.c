@@ -23,6 +23,18 @@
  * docs/rules/sched-mc.md#mc-lowest-first); there is no history.
  *
  * What must stay: groups are looked at in their order (ties); with the rule off no sum is made.
+ * Free: the numbers, as parameters; permissions only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/power_policy.rs:
+ * `the_leader_pulls_from_the_donor` (`wp_pack_spreads`, `wp_pack_offer`, `wp_pack_leads`,
+ * `wp_pack_pull`, `wp_pack_queue`, `wp_pack_group_now`), `who_may_only_spread` (`wp_pack_begin`,
+ * `wp_pack_scan`), `packing_waits_for_quiet` (`wp_pack_settled`),
+ * `siblings_count_where_it_spreads`, `the_leader_pulls_under_7_3`; all/sched_mc_later.rs:
+ * `balancing_leaves_what_has_room`, `idle_cpus_of_low_numbers_draw` (`wp_mc_lowest`,
+ * `wp_pack_highest`), `the_leader_takes_from_the_least` (`wp_mc_draws`). `wp_mc_pushes` has no test
+ * of its own.
+ *
+ * Callers: `wp_balance_source` (balance.c) calls `wp_pack_spreads`; detach.c asks `wp_mc_pushes`.
  *
  * Tests: all/power_policy.rs
  */
@@ -66,7 +78,7 @@ WP_FN int wp_pack_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal
 	return 0;
 }
 
-/* Donor or leader? */
+/* Notes a group as donor or leader if its sums make it the better one. */
 WP_INLINE void wp_pack_offer(const struct wp_ctx *ctx, struct wp_pack_balance *p, u32 group)
 {
 	const struct wp_pack_sums *s = &p->sums;
@@ -214,7 +226,7 @@ WP_INLINE int wp_mc_lowest(const struct wp_ctx *ctx, struct wp_lb_env *bal)
 	return 1;
 }
 
-/* ... and newly idle it need not fail first, as in the kernels of the series. */
+/* A newly idle CPU of lower number may push at once, as in the kernels of the series. */
 WP_INLINE int wp_mc_pushes(const struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	return bal->power.pulls && bal->idle == WP_CPU_NEWLY_IDLE && bal->src_cpu > bal->this_cpu &&

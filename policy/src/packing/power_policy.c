@@ -15,7 +15,22 @@
  *
  * No level: as without this rule. Sums are in percent of a CPU, FULL = power_full_util per task.
  *
- * What must stay: percent of a CPU, and the order of levels, groups and CPUs (ties).
+ * What must stay: percent of a CPU, and the order of levels, groups and CPUs (ties). Free:
+ * the numbers of the policies, as parameters; who is the fullest only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/power_policy.rs:
+ * `a_socket_is_full_at_its_threads_or_its_power` (`wp_pack_room`, `wp_pack_count`, `wp_pack_sum`,
+ * `wp_pack_group`), `the_lowest_level_with_room_decides` (`wp_pack_decide`, `wp_pack_select`,
+ * `wp_pack_level`, `wp_pack_leader`), `a_leader_that_is_not_allowed` (`wp_pack_cpu`),
+ * `small_tasks_by_the_numbers` (`wp_small_room`, `wp_pack_task_util`),
+ * `small_tasks_join_the_fullest_with_room`, `placement_by_utilisation_and_bursts` (`wp_pack_used`,
+ * `wp_pack_util`), `placement_by_utilisation_counts_compute_power` (`wp_pack_place_room`,
+ * `wp_pack_power_of`, `wp_pack_need`), `real_time_bounds_use` (`wp_pack_full`),
+ * `use_of_a_little_cpu` (`wp_pack_scaled`); all/policy_matrix.rs:
+ * `line_10_of_equal_places_the_previous` (`wp_pack_home`), `line_9_new_tasks_under_a_model`
+ * (`wp_new_spreads`), `line_11_groups_full` (`wp_pack_active`).
+ *
+ * Callers: `wp_select_spread` (select.c); power_balance.c and nohz_4_16.c count by the same sums.
  *
  * Tests: all/power_policy.rs
  */
@@ -157,7 +172,7 @@ WP_INLINE void wp_pack_sum(const struct wp_ctx *ctx, const struct wp_sched_group
 	s->cpus = cpus;
 }
 
-/* The same for one domain of a decision, into dec->power. */
+/* Room and tasks of one group of a decision, added to dec->power. */
 WP_FN int wp_pack_group(const struct wp_ctx *ctx WP_NONNULL,
 			const struct wp_sched_group *g WP_NONNULL,
 			struct wp_decision *dec WP_NONNULL)

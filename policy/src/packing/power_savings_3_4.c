@@ -4,7 +4,15 @@
  * where nothing else is to be done, the group with most tasks that still has room (the leader)
  * takes from the one with fewest. Natively only.
  *
- * What must stay: eras to 3.4 alone use it; ties go by the groups' order.
+ * What must stay: eras to 3.4 alone use it; ties go by the groups' order. Free: the choice,
+ * for those eras alone.
+ *
+ * Tests by part: crates/engine/tests/behaviour/sched_mc.rs: `a_quad_consolidates`
+ * (`wp_check_power_save_busiest_group_3_4`, `wp_update_sd_power_savings_stats_3_4`).
+ * all/sched_mc.rs of policy-sys tries the domains that it needs; none of its tests asserts what is
+ * chosen.
+ *
+ * Callers: `wp_find_busiest_3_12` (busiest_3_12.c).
  *
  * Kernel: check_power_save_busiest_group(), update_sd_power_savings_stats(), kernel/sched/fair.c,
  *         to 3.4

@@ -3,7 +3,13 @@
  * Capacities of the sched_mc series at the start and after domains were rebuilt
  * (docs/rules/sched-mc.md#sched-mc-patches, docs/rules/sched-mc.md#mc-freq-table). Natively only.
  *
- * What must stay: capacities are known before the first event.
+ * What must stay: capacities are known before the first event. Free: when capacities are
+ * found, as long as that is before they are read.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_mc.rs: `the_speed_at_boot`
+ * (`wp_mc_boot`, `wp_mc_group_capacities`), `the_knob_at_run_time` (`wp_mc_rebuilt`).
+ *
+ * Callers: `wp_start` (energy_model.c); `wp_domains_rebuilt` (hotplug.c).
  *
  * Tests: all/sched_mc.rs
  */

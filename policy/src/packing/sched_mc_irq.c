@@ -4,7 +4,14 @@
  * docs/rules/sched-mc.md#mc-authors-list). Natively only: a kernel's interrupts are not a
  * scheduler's to move.
  *
- * What must stay: an interrupt that is bound is never moved.
+ * What must stay: an interrupt that is bound is never moved. Free: who takes an interrupt,
+ * with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_mc_later.rs:
+ * `interrupts_leave_after_a_while` (`wp_irq_cpu`, `wp_mc_out_of_use`);
+ * engine/tests/behaviour/sched_mc.rs: `interrupts_follow`.
+ *
+ * Callers: `Core::irq_cpu`, for the engine's devices.
  *
  * Tests: all/sched_mc_later.rs
  */

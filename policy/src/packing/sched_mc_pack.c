@@ -13,7 +13,16 @@
  * Where energy-aware placement is active, or power-policy packs, those decide instead.
  *
  * What must stay: CPUs ascend (the lowest with room); level and knob are looked up at each
- * decision.
+ * decision. Free: how room is counted, with docs/decisions/033.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_mc_later.rs:
+ * `tasks_join_the_lowest_with_room` (`wp_mc_select`, `wp_mc_refuses`), `what_each_level_places`
+ * (`wp_mc_places`, `wp_mc_packs`), `time_of_other_classes_counts` (`wp_mc_power`, `wp_mc_room`),
+ * `balancing_leaves_what_has_room` (`wp_mc_balances`), `no_useless_kicks` (`wp_mc_quiet`,
+ * `wp_mc_overfull`), `no_kicks_for_another_cache` (`wp_mc_lower_idle`); all/idle_pass.rs:
+ * `tasks_with_room_are_no_surplus` (`wp_surplus`).
+ *
+ * Callers: `wp_select_spread` (select.c), power_balance.c, nohz.c, the tick (rq.c).
  *
  * Tests: all/sched_mc_later.rs
  */

@@ -3,7 +3,13 @@
  * Placement under sched_mc power saving (docs/rules/sched-mc.md#placement-3-1,
  * docs/rules/sched-mc.md#mc-acceptance (5)). Natively only.
  *
- * What must stay: eras to 3.4 alone use it.
+ * What must stay: eras to 3.4 alone use it. Free: the test of room, for those eras alone.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_mc.rs: `forks_stay_while_there_is_room`
+ * (`wp_mc_keeps`); engine/tests/behaviour/sched_mc.rs: `short_threads_are_together`
+ * (`wp_mc_room_at`, by mc_strict), `no_useless_kicks` (`wp_mc_saves_at`).
+ *
+ * Callers: `wp_walk_domains` (select.c), idle_sibling_4_8.c, nohz_4_16.c, sched_mc_irq.c.
  *
  * Tests: all/sched_mc.rs
  */

@@ -10,7 +10,17 @@
  * That a slow core claims to be more than one is deliberate: balancing takes cpu power for a number
  * of tasks, and so leaves a core alone until it has that many.
  *
- * What must stay: a claim is 1024 per task; balancing sees it at its next refresh only.
+ * What must stay: a claim is 1024 per task; balancing sees it at its next refresh only. Free:
+ * how a claim is kept.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_mc.rs: `powers_of_the_table`
+ * (`wp_mc_cpu_power`, `wp_mc_derive`, `wp_mc_freq`),
+ * `the_architecture_is_asked_with_the_feature_only` (`wp_mc_scaled`, `wp_mc_asks`),
+ * `the_knob_at_run_time` (`wp_mc_configure`), `debug_files` (`wp_mc_write_scale`,
+ * `wp_mc_write_power`, `wp_mc_derive_all`).
+ *
+ * Callers: capacity_4_18.c and freq.c (a clock has changed); topology.c and sched_mc_boot.c;
+ * crates/policy-sys/src/sched_mc.rs (debug files).
  *
  * Tests: all/sched_mc.rs
  */

@@ -11,7 +11,15 @@
  * (docs/decisions/033). A core of one frequency never is below.
  *
  * What must stay: thresholds count kHz against the highest operating point; a limit of the clock
- * does not change the table.
+ * does not change the table. Free: the default for cores without a table
+ * (docs/decisions/033); tables are the platforms'.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_mc_later.rs: `what_a_core_holds`
+ * (`wp_mc_holds`), `thresholds_of_the_user` (`wp_mc_thresholds`), `a_clock_that_the_kernel_sets`
+ * (`wp_mc_khz`); all/sched_mc.rs: `powers_of_the_table` (`wp_mc_tasks_at`), `the_knob_at_run_time`
+ * (`wp_mc_knob`).
+ *
+ * Callers: sched_mc_power.c (to 3.4) and sched_mc_pack.c (later).
  *
  * Tests: all/sched_mc_later.rs, all/sched_mc.rs
  */

@@ -7,7 +7,15 @@
  * parity of CPU numbers, {0,2} and {1,3}, so that what saves power between packages applies.
  *
  * What must stay: labels of pretended packages are those of no other; outside of power mode nothing
- * differs.
+ * differs. Free: how packages are labelled.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/sched_mc.rs: `places_by_mpidr`
+ * (`wp_mpidr_ids`), `the_topology_of_a_dual` (`wp_mc_dom_flags`, `wp_mc_saves`,
+ * `wp_mc_power_mode`), `the_topology_of_a_quad` (`wp_mc_label`, `wp_mc_begin_level`,
+ * `wp_mc_end_level`), `a_newly_idle_cpu_gets_a_running_task_at_level_2` (`wp_mc_wakes`).
+ *
+ * Callers: topology.c and domains_3_9.c as domains are built; sched_mc_power.c, detach.c and
+ * nohz_4_16.c ask.
  *
  * Tests: all/sched_mc.rs
  */

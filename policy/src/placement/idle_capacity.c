@@ -15,7 +15,17 @@
  * of equals the one with most capacity. Without SMT, or if no core is known to be idle, each CPU
  * counts as an idle core. As in idle_scan.c, the limit does not bound the search for an idle core.
  *
- * What must stay: the order of the walk (ties go to the first), and what counts as looked at.
+ * What must stay: the order of the walk (ties go to the first), and what counts as looked at. Free:
+ * the ranks with their page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/wake_asym_7_3.rs: `asym_example` (`wp_select_idle_capacity`), `asym_nearest`
+ * (`wp_capacity_offer`, `wp_capacity_fits`), `asym_depth` (the limit), `asym_smt_ranks`
+ * (`wp_siblings_idle`); fixtures/asym: first-fitting-not-smallest.toml,
+ * none-fits-largest-capacity.toml, uclamp-by-actual-capacity.toml, unlimited-6-12.toml;
+ * all/wake_model_7_3.rs: `random_states_agree_with_the_model`.
+ *
+ * Callers: `wp_select_idle_sibling` (idle_sibling.c), step 5.
  *
  * Kernel: select_idle_capacity(), kernel/sched/fair.c
  * Tests: fixtures/asym, all/wake_asym_7_3.rs

@@ -7,7 +7,17 @@
  * since "sched/fair: Attach sched_domain_shared to sd_asym_cpucapacity" (April 2026).
  *
  * What must stay: hints may be old, so a search must find the same CPU with a wrong one, only later
- * or not at all, as the kernel's.
+ * or not at all, as the kernel's. Free: where hints are kept; not what they are worth.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/wake_7_3.rs: `search_depth`, `search_depth_of_a_core` (`wp_sis_depth`, `wp_dom_util`),
+ * `depth_belongs_to_the_search_domain` (`wp_search_level`, `wp_hints`); all/balance_pass_7_3.rs:
+ * `search_depth_is_written` (`wp_update_idle_cpu_scan`); fixtures/scan: depth-112-*.toml,
+ * smt-flag-set-on-idle.toml, smt-flag-not-set-beside-busy.toml (`wp_update_idle_core`).
+ * `wp_settled` has no test of its own: recorded runs show a fault of its.
+ *
+ * Callers: `wp_update_idle_core`: rq.c as a CPU goes idle; `wp_update_idle_cpu_scan`: balancing
+ * (busiest.c, power_balance.c); `wp_settled`: `Core::settle` before a run.
  *
  * Kernel: __update_idle_core(), update_idle_cpu_scan(), kernel/sched/fair.c
  * Tests: fixtures/scan, all/wake_7_3.rs

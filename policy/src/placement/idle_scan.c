@@ -7,6 +7,17 @@
  *
  * What must stay: the order of the walk and the count of CPUs looked at, which costs time in the
  * simulator (crates/engine/src/kernel/model/wake_latency.rs); kept_idle.c finds the same by bits.
+ * Free: how the walk is written; kept_idle.c changes with it.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/wake_7_3.rs: `step_8_order` (`wp_walk_dom`, `wp_select_idle_cpu`), `step_8_idle_core`
+ * (`wp_select_idle_core`), `step_7_sibling_of_prev` (`wp_select_idle_smt`),
+ * `search_ends_at_the_depth`, `depth_and_idle_cores` (`wp_scan_start`); fixtures/scan:
+ * cluster-first.toml, cluster-then-cache.toml (`wp_cluster_seen`), depth-*.toml, smt-*.toml;
+ * all/kept.rs: `kept_sums_change_no_answer` (`wp_scan_dom` by bits and by the walk).
+ *
+ * Callers: `wp_select_in_cache` and `wp_scan_cache` (idle_sibling.c); `wp_scan_start` and
+ * `wp_scan_dom` also idle_capacity.c and idle_scan_6_5.c.
  *
  * Kernel: select_idle_cpu(), select_idle_core(), select_idle_smt(), kernel/sched/fair.c
  * Tests: fixtures/scan, all/wake_7_3.rs

@@ -14,12 +14,15 @@
  *
  * What must stay: CPUs in ascending order from the target on, wrapping; the limit counts as the
  * kernel counts (4 see 3); a search without a hit clears the hint of idle cores; a search that the
- * limit ends learns no cost. Tests by part: `step_8_idle_core` (`wp_select_idle_core_5_11`),
- * `step_8_scan_wraps` (`wp_span_index`), `step_8_scan_is_limited` (`wp_scan_limit`),
- * `scan_cost_average` (`wp_select_idle_cpu_5_11`), `idle_sibling_thread` (`wp_idle_thread`),
- * `step_6_no_cache_domain` and `step_9_busy_target` (`wp_select_in_cache_5_11`),
- * `random_states_agree_with_the_model` (all of it); fixtures/scan: prop-*.toml (`sis_prop`, by
- * era).
+ * limit ends learns no cost. Free: how a walk is written.
+ *
+ * Tests by part: `step_8_idle_core` (`wp_select_idle_core_5_11`), `step_8_scan_wraps`
+ * (`wp_span_index`), `step_8_scan_is_limited` (`wp_scan_limit`), `scan_cost_average`
+ * (`wp_select_idle_cpu_5_11`), `idle_sibling_thread` (`wp_idle_thread`), `step_6_no_cache_domain`
+ * and `step_9_busy_target` (`wp_select_in_cache_5_11`), `random_states_agree_with_the_model` (all
+ * of it); fixtures/scan: prop-*.toml (`sis_prop`, by era).
+ *
+ * Callers: `wp_select_in_cache` (idle_sibling.c) where `sis_single_pass` is off.
  *
  * Kernel: select_idle_core(), select_idle_cpu(), kernel/sched/fair.c, to 5.11
  * Tests: fixtures/wake, fixtures/scan, all/fast_path.rs

@@ -11,6 +11,15 @@
  *  - a search for an idle core has no limit and costs nothing of that time
  *
  * What must stay: eras from 5.12 to 6.5 alone use it; the average cost is updated by each search.
+ * Free: the limit, for those eras alone.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/scan: prop-6-1-budget.toml, prop-6-1-finds-the-third.toml, prop-6-1-least-4.toml,
+ * prop-6-1-forbidden-do-not-count.toml (`wp_select_idle_cpu_6_5`), prop-6-1-halved-by-ticks.toml
+ * (`wp_prop_age`), prop-6-1-cost-rounds-towards-0.toml (the average cost); prop-off-scans-all.toml
+ * (`wp_prop_limits`).
+ *
+ * Callers: `wp_scan_cache` (idle_sibling.c).
  *
  * Kernel: select_idle_cpu(), kernel/sched/fair.c, 5.12 to 6.5
  * Tests: fixtures/scan

@@ -4,7 +4,16 @@
  * walked from a CPU on (docs/rules/wake-ups.md#share-id, docs/rules/wake-ups.md#idle-scan).
  *
  * What must stay: lists of CPUs ascend and are walked from a start round to it: all searches share
- * that order.
+ * that order. Free: how CPUs are walked; who counts as idle only with its page, since
+ * balancing asks here, too.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/wake_7_3.rs: `step_1_target` (`wp_idle_decide`), `queues_count_idle_policy` (`wp_idle_at`,
+ * `wp_free_for`, `wp_sched_idle_rq`), `step_2_and_9_clusters` (`wp_share_id`,
+ * `wp_cpus_share_resources`, `wp_has_clusters`), `step_6_no_cache_domain` (`wp_cpus_share_cache`),
+ * `step_7_sibling_of_prev` (`wp_smt_dom`), `step_8_order` (`wp_span_wrap`); fixtures/wake:
+ * sched-idle-*.toml (`wp_sched_idle_for`); all/kept.rs: `kept_sums_change_no_answer`
+ * (`wp_free_at`); all/explain.rs shows `wp_drop_prev`.
  *
  * Kernel: cpus_share_cache(), cpus_share_resources(), kernel/sched/core.c; sched_idle_rq(),
  *         choose_sched_idle_rq() as wp_sched_idle_for(), choose_idle_cpu() as wp_free_for(),
@@ -51,7 +60,7 @@ WP_INLINE int wp_sched_idle_rq(const struct wp_cpu *c)
 	return c->queue.nr_running && c->queue.nr_running == c->queue.nr_idle_policy;
 }
 
-/* ... which a task of that kind is not: it would wait there (7.3). */
+/* The task displaces all that run here; one of SCHED_IDLE does not: it would wait (7.3). */
 WP_INLINE int wp_sched_idle_for(const struct wp_ctx *ctx, const struct wp_cpu *c,
 				const struct wp_task *task)
 {

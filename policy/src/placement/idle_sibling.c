@@ -18,7 +18,18 @@
  * machines each candidate must also fit the task.
  *
  * What must stay: the order of steps, and that step 4 exchanges the recently used CPU even where it
- * does not take it.
+ * does not take it. Free: how a step looks for its CPU; not which one it finds, nor the
+ * reason that it gives.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/wake_7_3.rs: `step_1_target` to `step_9_target` (`wp_select_idle_sibling`,
+ * `wp_select_in_cache`, `wp_near_ok`), `step_2_and_9_clusters` (`wp_near_enough`), `step_3_kthread`
+ * (`wp_kthread_done`), `step_4_recent` (`wp_take_recent`); all/wake_asym_7_3.rs:
+ * `asym_candidates_fit` (`wp_asym_search`); all/wake_model_7_3.rs:
+ * `random_states_agree_with_the_model` (the whole path, 7.3); fixtures/scan: prop-6-1-*.toml
+ * (`wp_scan_cache`).
+ *
+ * Callers: `wp_select_normal` (select.c), the last part of every wake-up that stays near a CPU.
  *
  * Kernel: select_idle_sibling(), kernel/sched/fair.c
  * Tests: fixtures/wake, fixtures/scan, all/wake_7_3.rs

@@ -14,7 +14,17 @@
  *
  * Nothing found: the target, busy. No capacity is looked at.
  *
- * What must stay: eras to 4.8 alone use it; groups and CPUs in their order.
+ * What must stay: eras to 4.8 alone use it; groups and CPUs in their order. Free: the two
+ * searches, for those eras alone.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/wake: 3-8-idle-prev.toml, 3-8-idle-core-before-sibling.toml,
+ * 3-8-half-idle-cores-do-not-do.toml, 3-8-first-allowed-of-the-group.toml,
+ * 4-7-idle-core-before-sibling.toml (`wp_select_idle_sibling_4_8`, `wp_idle_group_at`,
+ * `wp_idle_group`), 3-1-crosses-caches.toml, 3-1-wider-level-overrides.toml,
+ * 3-1-stops-where-both-are-spanned.toml (`wp_select_idle_sibling_3_1`, `wp_first_idle`).
+ *
+ * Callers: `wp_select_sibling_old` (select.c).
  *
  * Kernel: select_idle_sibling(), kernel/sched/fair.c, to 4.8
  * Tests: fixtures/wake

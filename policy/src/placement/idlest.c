@@ -5,7 +5,17 @@
  * is in idlest_class.c, in the form before 5.5 in idlest_5_4.c.
  *
  * What must stay: domains go down from the highest with the request's flag; of equals the first, in
- * list order.
+ * list order. Free: how a level is looked up; not the order of levels.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/slow_7_3.rs: `fork_goes_to_more_idle_cpus` (`wp_find_idlest_cpu`, `wp_idlest_group`),
+ * `affinity` (`wp_dom_allowed`), `cpu_in_the_group` (`wp_find_idlest_group_cpu`);
+ * all/capacity_vectors.rs: `idlest_cpu_of_a_group`; all/asym_switches.rs:
+ * `a_group_of_one_needs_no_look`; fixtures/fork: cpu-*.toml (`wp_find_idlest_group_cpu`);
+ * all/explain.rs: `tc2_case_a` (two levels: `wp_next_dom_down`).
+ *
+ * Callers: `wp_select_slow` (select.c); `wp_idlest_group`, `wp_find_idlest_group_cpu` and
+ * `wp_next_dom_down` also idlest_4_13.c.
  *
  * Kernel: find_idlest_cpu(), find_idlest_group_cpu(), sched_balance_find_dst_cpu() as
  *         wp_find_idlest_cpu(), sched_balance_find_dst_group_cpu() as wp_find_idlest_group_cpu(),

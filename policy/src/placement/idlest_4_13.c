@@ -12,7 +12,16 @@
  * docs/rules/power-policy.md#p5-single-shot): the highest level alone decides, on a CPU of any core
  * in the group.
  *
- * What must stay: eras to 4.13 alone use it; the walk goes on from the chosen CPU's domains.
+ * What must stay: eras to 4.13 alone use it; the walk goes on from the chosen CPU's domains. Free:
+ * the walk, for those eras alone, with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/fork: 3-8-local-then-down.toml, 3-8-least-loaded-group.toml (`wp_find_idlest_down`,
+ * `wp_levels_up_to`), 3-1-as-3-8.toml (`wp_find_idlest_cpu_3_1`); all/power_policy.rs:
+ * `single_shot_takes_any_thread` (power_single_shot), `a_local_group_that_wins_is_chosen`
+ * (power_idlest_cases).
+ *
+ * Callers: `wp_select_slow` (select.c).
  *
  * Kernel: find_idlest_cpu(), kernel/sched_fair.c, 3.1
  * Tests: fixtures/fork, all/power_policy.rs

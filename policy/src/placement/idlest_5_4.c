@@ -11,7 +11,19 @@
  *     power_idlest_cases: a local group that is not allowed never wins
  * (docs/rules/power-policy.md#power-placement-cleanup, docs/rules/power-policy.md#p3-idlest-group)
  *
- * What must stay: eras to 5.4 alone use it; loads are per capacity, margins percent.
+ * What must stay: eras to 5.4 alone use it; loads are per capacity, margins percent. Free:
+ * the arithmetic, for those eras alone, with its page and rows.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/capacity_vectors.rs: `idlest_group_spare_rows`, `idlest_group_spare_margin`
+ * (`wp_idlest_by_spare`, `wp_idlest_scale`), `idlest_spare_off_goes_by_load` (`wp_idlest_by_load`),
+ * `forks_go_by_spare_capacity_as_posted` (`wp_find_idlest_group_5_4`: forks); all/asym_switches.rs:
+ * `the_tasks_own_past_does_not_count` (`wp_idlest_load_sums`); fixtures/asym: spare-*.toml;
+ * fixtures/fork: load-4-17-*.toml (`wp_idlest_offer`, `wp_idlest_margin`), 3-8-margin-*.toml (one
+ * load), 3-8-forbidden-here-*.toml; all/power_policy.rs: `only_the_remote_group_is_allowed`
+ * (power_idlest_cases).
+ *
+ * Callers: `wp_idlest_group` (idlest.c).
  *
  * Kernel: find_idlest_group(), kernel/sched/fair.c, to 5.4
  * Tests: fixtures/fork, fixtures/asym, all/capacity_vectors.rs

@@ -12,6 +12,19 @@
  * The local group is left for it only if it is of a higher class or, among equals, clearly worse.
  *
  * What must stay: groups in their order (ties); classes are group_class.c's, shared with balancing.
+ * Free: the arithmetic with its page; group_class.c is shared.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/slow_7_3.rs: `fork_goes_to_more_idle_cpus`, `numa_keeps_small_groups_together`
+ * (`wp_leave_for_idle`), `less_utilisation_among_remote_groups`, `equal_loads_take_the_first`,
+ * `misfit_groups` (`wp_update_pick_idlest`), `loads_within_the_margin_stay`,
+ * `numa_adds_the_margin_to_the_remote_load` (`wp_leave_for_load`), `class_before_load`
+ * (`wp_why_leave`), `exec_leaves_itself_out`, `pending_is_not_idle` (`wp_sums_add_less`),
+ * `exec_takes_its_estimate_along` (`wp_util_less`), `random_states_agree_with_the_model`
+ * (`wp_find_idlest_group`, `wp_update_sg_wakeup_stats`, `wp_local_group`); fixtures/fork:
+ * numa-*.toml, asym-*.toml, lower-class-wins.toml.
+ *
+ * Callers: `wp_idlest_group` (idlest.c); `wp_local_group` also power_policy.c and the older forms.
  *
  * Kernel: find_idlest_group(), sched_balance_find_dst_group() as wp_find_idlest_group(),
  *         update_sg_wakeup_stats(), update_pick_idlest(), kernel/sched/fair.c

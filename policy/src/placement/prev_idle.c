@@ -14,7 +14,14 @@
  * (docs/rules/wake-ups.md#idle-sibling) is left to the whole decision here, too.
  *
  * What must stay: a question that it answers the whole decision answers alike, with the same rule
- * and reason.
+ * and reason. Free: which questions it leaves to the whole decision: leaving more is always
+ * right.
+ *
+ * Tests by part: crates/scx/tests/parity/main.rs: `every_decision_is_the_same_in_all_builds`
+ * (`wp_select_prev_idle`, `wp_prev_idle_decides`). No test of the native core reaches this file,
+ * since that is not built with WP_LIVE: fixtures/wake has the whole decision that it must be like.
+ *
+ * Callers: `wp_select_task_rq_fair` (select.c) in the live build.
  *
  * Tests: fixtures/wake
  */

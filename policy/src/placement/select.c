@@ -16,7 +16,22 @@
  *   else                                     -> idle_sibling.c around prev
  *
  * What must stay: a request fills every field of `dec` that reports read; what a question may
- * change is said at each function (signals, hints, the recently used CPU).
+ * change is said at each function (signals, hints, the recently used CPU). Free: how a step
+ * is written; what is chosen only together with its page (the rules are the kernels').
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/fast_path.rs: `record_wakee` (`wp_record_wakee`), `wake_wide_table` (`wp_wake_wide`),
+ * `wake_affine_idle` and `wake_affine_sync_alone` (`wp_wake_affine_idle`), `wake_affine_by_weight`
+ * (`wp_wake_affine_weight`, `wp_wake_affine`), `one_allowed_cpu` (`wp_select_begin`);
+ * all/capacity_vectors.rs: `wake_cap_rows` (`wp_wake_cap`, `wp_too_big_for`, `wp_about_biggest`),
+ * `wakeup_walk_on_tc2` (`wp_walk_domains`, `wp_select_slow`); all/classes.rs: `current_cpu`
+ * (`wp_select_current`); fixtures/wake: result-not-allowed.toml (`wp_select_end`,
+ * `wp_first_allowed`), waking-cpu-not-allowed.toml (`wp_wants_affine`), 3-1-*.toml, 3-8-*.toml and
+ * 4-7-*.toml (`wp_select_sibling_old`); all/policy_matrix.rs: `line_7_energy_before_packing` (the
+ * order of rules: `wp_select_task_rq_fair`, `wp_select_normal`, `wp_select_spread`).
+ * `wp_select_task_rq_exec` is for BPF alone: crates/scx/tests/parity compares it.
+ *
+ * Callers: `Core::select_cpu` (crates/policy-sys/src/core.rs), crates/scx/src/bpf/place.bpf.h.
  *
  * Kernel: select_task_rq_fair(), record_wakee(), wake_wide(), wake_cap(), wake_affine(),
  *         wake_affine_idle(), wake_affine_weight(), kernel/sched/fair.c

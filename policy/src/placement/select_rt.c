@@ -20,7 +20,21 @@
  * it fits the one found. A deadline task moves to a larger CPU all the same.
  *
  * What must stay: of equal ranks the lower level, then the nearer; WP_NONE: it would run at once
- * nowhere.
+ * nowhere. Free: ranks and their order, with the page and both classes in mind.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/classes.rs: `rt_goes_to_the_lowest` (`wp_select_task_rq_rt`, `wp_find_lowest_rq`),
+ * `rt_finds_the_lowest_without_domains` (`wp_nearest_best`, `wp_is_best`),
+ * `deadline_tasks_displace_the_latest` (`wp_level_seen`, `wp_prev_is_taken`),
+ * `big_tasks_go_to_big_cpus` (`wp_class_fits`, `wp_rank`),
+ * `rt_does_not_move_from_one_small_cpu_to_another` (`wp_moves_for_nothing`),
+ * `deadline_tasks_go_to_free_cpus_first` (`wp_unsuited`, `wp_suits_less`),
+ * `pull_the_highest_that_waits` (`wp_class_pull_cpu`), `who_is_about_to_run_is_not_pulled`
+ * (`wp_is_about_to_run`); fixtures/class: rt-*.toml, deadline-*.toml. `wp_class_push_cpu` and
+ * `wp_rank_drop` have no unit test of their own: engine/tests/behaviour/classes.rs runs the former,
+ * `explain` shows the latter.
+ *
+ * Callers: crates/policy-sys/src/classes.rs (`select_class`, `class_push_cpu`, `class_pull_cpu`).
  *
  * Kernel: select_task_rq_rt(), find_lowest_rq(), rt_task_fits_capacity() as wp_class_fits(),
  *         pull_rt_task() as wp_class_pull_cpu(), kernel/sched/rt.c; select_task_rq_dl() as

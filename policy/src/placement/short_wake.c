@@ -27,7 +27,20 @@
  * of fewer CPUs than sis_short_min_llc have neither.
  *
  * What must stay: a version is a set of tests and nothing else; with the parameter off no figure of
- * runs is asked for.
+ * runs is asked for. Free: the table of tests with its versions (eras/short.rs) and their
+ * page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/short_wake.rs: `hunk_a_of_v5`, `hunk_a_crosses_caches`, `the_place_of_hunk_a`
+ * (`wp_short_here`), `the_decision_table_in_one_go`, `each_version_stacks_as_its_row_says`
+ * (`wp_short_pair`, `wp_wakee_short`, `wp_short_decide`), `where_the_gate_opens`,
+ * `the_gate_needs_sis_util` (`wp_short_in_scan`, `wp_short_before_scan`),
+ * `the_idle_task_is_not_short`, `the_flip_of_this_wake_up_counts` (`wp_curr_short`),
+ * `the_prototype_compares_with_the_search` (`wp_scan_cost_ns`, `wp_note_scan_cost`);
+ * fixtures/short: a-*.toml, b-*.toml.
+ *
+ * Callers: `wp_short_here`: select.c (wake_affine); `wp_short_before_scan`: idle_sibling.c,
+ * idle_scan_5_11.c; `wp_short_in_scan`: idle_scan.c.
  *
  * Tests: fixtures/short, all/short_wake.rs
  */
@@ -131,7 +144,7 @@ WP_INLINE int wp_short_decide(const struct wp_ctx *ctx, struct wp_decision *dec,
 	return 1;
 }
 
-/* Before any search. */
+/* Before any search: decides for the target if short tasks stack there. */
 WP_INLINE int wp_short_before_scan(struct wp_ctx *ctx, const struct wp_task *task,
 				   const struct wp_request *req, u32 target,
 				   struct wp_decision *dec)

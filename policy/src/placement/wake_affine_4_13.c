@@ -8,7 +8,14 @@
  * The sleeping task counts nothing on its previous CPU: without task groups taking it out has no
  * effect there. An idle waking CPU accepts in 3.1; from 3.18 on capacities alone then decide.
  *
- * What must stay: eras to 4.13 alone use it; products fit 64 bits.
+ * What must stay: eras to 4.13 alone use it; products fit 64 bits. Free: the comparison
+ * itself, for those eras alone, with its page.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/wake: 3-8-affine-*.toml and 3-1-affine-lightly-loaded.toml (`wp_wake_affine_4_13` with
+ * `wp_cpu_avg_load_per_task`), 4-7-affine-*.toml (the form of 3.18, which does not ask the latter).
+ *
+ * Callers: `wp_wake_affine` (select.c) where `wake_affine_form` is not that of 4.14.
  *
  * Kernel: wake_affine(), cpu_avg_load_per_task(), kernel/sched/fair.c, to 4.13
  * Tests: fixtures/wake

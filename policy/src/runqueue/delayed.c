@@ -7,7 +7,16 @@
  * (docs/rules/uclamp-sum.md#bias). The live scheduler's queues keep sleepers in virtual time alone
  * (queue_sleepers.c).
  *
- * What must stay: a sleeper that is kept is counted out once, as it wakes or leaves.
+ * What must stay: a sleeper that is kept is counted out once, as it wakes or leaves. Free:
+ * how a kept sleeper is counted, with queues.md; the order of steps is that of rq.c.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/signals.rs:
+ * `a_kept_sleeper_weighs_but_does_not_run` (`wp_set_delayed`, `wp_requeue_delayed_entity`,
+ * `wp_finish_delayed_dequeue_entity`); all/on_state.rs: `a_kept_sleeper_is_moved`
+ * (`wp_enqueue_delayed`); all/durations.rs: `a_delayed_sleep_is_one_sample`; all/uclamp_sum.rs:
+ * `a_cpus_bias_is_the_sum_of_its_tasks`.
+ *
+ * Callers: `wp_enqueue_task_fair` and `wp_dequeue_task_fair` (rq.c).
  *
  * Kernel: set_delayed(), requeue_delayed_entity(), finish_delayed_dequeue_entity(),
  *         kernel/sched/fair.c

@@ -6,7 +6,19 @@
  * (docs/rules/group-bandwidth.md). The home arms the timers, and carries out.
  *
  * What must stay: times are ns; a CPU is on the list of throttled ones once, in the order in which
- * it was throttled.
+ * it was throttled. Free: how the list of throttled CPUs is kept.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/group_bandwidth.rs:
+ * `the_first_period_ends_at_a_random_moment` (`wp_tg_init_bandwidth`, `wp_tg_set_bandwidth`,
+ * `wp_start_cfs_bandwidth`), `a_running_cpu_takes_slices` (`wp_tg_account_runtime`,
+ * `wp_tg_check_runtime`, `wp_assign_cfs_rq_runtime`, `wp_tg_unthrottle`, `wp_tg_unlist`),
+ * `a_cpu_that_runs_nothing_takes_as_little_as_it_can`, `slack_goes_to_throttled_cpus`
+ * (`wp_tg_return_runtime`, `wp_tg_slack_timer`, `wp_tg_distribute`, `wp_runtime_refresh_within`),
+ * `the_timer_of_an_idle_group_stops` (`wp_tg_period_timer`), `a_burst_keeps_what_was_not_used`
+ * (`wp_refill_cfs_bandwidth_runtime`). `wp_tg_record_throttle` and `wp_tg_release_cpu` have no test
+ * of their own: they are run by engine/tests/behaviour/bandwidth.rs and hotplug.rs.
+ *
+ * Callers: crates/policy-sys/src/group_bandwidth.rs.
  *
  * Kernel: tg_set_cfs_bandwidth() as wp_tg_set_bandwidth(), kernel/sched/core.c;
  *         init_cfs_bandwidth() as wp_tg_init_bandwidth(), kernel/sched/fair.c;

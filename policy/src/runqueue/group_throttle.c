@@ -6,7 +6,14 @@
  * it is queued above (docs/rules/group-bandwidth.md#throttled-clock).
  *
  * What must stay: each down has its up; tasks of a throttled group are counted by their group, not
- * by the CPU.
+ * by the CPU. Free: how counts move; each down keeps its up.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/group_bandwidth.rs:
+ * `a_throttled_group_keeps_its_averages` (`wp_tg_throttle_down`, `wp_tg_unthrottle_up`,
+ * `wp_tg_throttle_entity`, `wp_tg_unthrottle_entity`, `wp_tg_entity_joins`, `wp_tg_cpu_counts`),
+ * `nothing_is_pulled_to_where_its_group_is_throttled` (`wp_tg_may_pull`).
+ *
+ * Callers: crates/policy-sys/src/group_bandwidth.rs, for the engine's groups.
  *
  * Kernel: tg_throttle_down(), tg_unthrottle_up(), lb_throttled_hierarchy() as wp_tg_may_pull(),
  *         kernel/sched/fair.c; throttle_cfs_rq() as wp_tg_throttle_entity(), unthrottle_cfs_rq() as
@@ -32,7 +39,7 @@ WP_FN int wp_tg_throttle_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task_grou
 	return 0;
 }
 
-/* ... once less. Returns 1 if nothing keeps it any more. */
+/* A group is kept from running once less. Returns 1 if nothing keeps it any more. */
 WP_FN int wp_tg_unthrottle_up(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
 			      u32 cpu, u64 now_ns)
 {

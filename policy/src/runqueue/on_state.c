@@ -6,9 +6,15 @@
  * Natively only.
  *
  * What must stay: nothing but the step that is asked for changes, and each step is the one that
- * events take; the engine's explain/on_signals.rs relies on both. Tests by part:
- * `one_step_at_a_time` (`wp_on_state_task`, `wp_on_state_queue`), `an_estimate_is_counted`
- * (`wp_on_state_estimate`), `a_wait_for_a_device_is_told` (`wp_on_state_freq`).
+ * events take; the engine's explain/on_signals.rs relies on both. Free: further steps, each the one
+ * that an event takes.
+ *
+ * Tests by part: `one_step_at_a_time` (`wp_on_state_task`, `wp_on_state_queue`),
+ * `an_estimate_is_counted` (`wp_on_state_estimate`), `a_wait_for_a_device_is_told`
+ * (`wp_on_state_freq`).
+ *
+ * Callers: `Core::on_state_*` (crates/policy-sys/src/core.rs), for
+ * crates/engine/src/explain/on_signals.rs.
  *
  * Tests: all/on_state.rs
  */

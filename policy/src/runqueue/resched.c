@@ -6,8 +6,13 @@
  * the kernel, too. What other classes displace gives way at once, and no home asks here for it.
  *
  * What must stay: an idle CPU is told at once; `auto` is lazy only where the architecture has it
- * (`has_preempt_lazy`), `lazy` everywhere; the engine asks here and decides nothing itself. Tests
- * by part: `a_busy_cpu_is_marked_where_the_kernel_is_lazy` (both functions).
+ * (`has_preempt_lazy`), `lazy` everywhere; the engine asks here and decides nothing itself. Free:
+ * how the test is written, with its page.
+ *
+ * Tests by part: `a_busy_cpu_is_marked_where_the_kernel_is_lazy`
+ * (`wp_resched_curr_lazy`, `wp_dynamic_preempt_lazy`).
+ *
+ * Callers: crates/policy-sys/src/resched.rs, for the engine.
  *
  * Kernel: resched_curr_lazy(), dynamic_preempt_lazy(), kernel/sched/core.c, 6.13
  * Tests: all/preempt_lazy.rs

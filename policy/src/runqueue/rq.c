@@ -2,21 +2,38 @@
 /*
  * Events of tasks and run queues: new, enqueue, dequeue, running, migration, tick
  * (docs/rules/signals.md#new-task, docs/rules/signals.md#attach-detach,
- * docs/rules/README.md#event-order; order of steps as in the 4.17 fair class).
+ * docs/rules/README.md#event-order; steps as in 4.17). The home owns the queue (who is next).
  *
- * The home owns the queue itself (which task is next); it reports what happened, in order.
+ * What must stay: the order of steps; a home reports each event once, in order, under its queue's
+ * lock. Free: how a step is written.
  *
- * What must stay: the order of steps; a home reports each event once, under its queue's lock.
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/signals.rs: `start_values`, `piled_forks` (`wp_task_init`, `wp_task_new`,
+ * `wp_post_init_entity_util_avg`), `queue_is_the_sum_of_its_tasks` (`wp_enqueue_task_fair`,
+ * `wp_dequeue_task_fair`, `wp_set_next_task_fair`, `wp_put_prev_task_fair`, `wp_task_tick_fair`,
+ * `wp_migrate_queued`), `migrated_sleepers_leave_nothing` (`wp_migrate_task_rq_fair`,
+ * `wp_remove_entity_load_avg`, `wp_forget_queue`),
+ * `a_sleeper_fades_for_the_idle_time_of_its_old_cpu` (`wp_migrate_se_pelt_lag`),
+ * `a_pulled_task_counts_no_more` (`wp_migrate_pulled`), `lost_idle_time` (`wp_enter_idle`,
+ * `wp_exit_idle`), `histories_of_load_end_at_their_goal` (`wp_cpu_load_update_5_1`,
+ * `wp_cpu_load_update_idle_5_1`); all/classes.rs: `class_signals_fade` (`wp_blocked`,
+ * `wp_update_blocked_averages`); all/fast_path.rs: `children_have_the_flips_of_their_parent`
+ * (`wp_task_fork`); all/idle_pass.rs (`wp_note_uneven`, `wp_tick_end`); fixtures/signals:
+ * set-weight*.toml (`wp_reweight_entity`, `wp_reweight_task`, `wp_reweigh_queued`);
+ * fixtures/newidle: avg-idle-*.toml (`wp_woken`); fixtures/misfit: tick-marks.toml
+ * (`wp_tick_marks`); fixtures/balance_38: stale-*.toml (`wp_idle_tick`). `wp_task_dead_fair`,
+ * `wp_show_rq_clock`: engine and parity.
+ *
+ * Callers: `Core` (crates/policy-sys/src/core.rs) and the live scheduler (crates/scx/src/bpf).
  *
  * Kernel: enqueue_task_fair(), dequeue_task_fair(), set_next_task_fair(), put_prev_task_fair(),
  *         task_tick_fair(), migrate_task_rq_fair(), task_dead_fair(), reweight_task(),
  *         reweight_entity(), account_entity_enqueue() as wp_account_enqueue(),
  *         account_entity_dequeue() as wp_account_dequeue(), init_entity_runnable_average() as
  *         wp_task_init(), post_init_entity_util_avg(), remove_entity_load_avg(),
- *         migrate_se_pelt_lag(), update_blocked_averages(),
- *         sched_balance_update_blocked_averages() as wp_update_blocked_averages(),
- *         kernel/sched/fair.c; cpu_load_update(), cpu_load_update_idle(), kernel/sched/fair.c, to
- *         5.1
+ *         migrate_se_pelt_lag(), update_blocked_averages(), sched_balance_update_blocked_averages()
+ *         as wp_update_blocked_averages(), kernel/sched/fair.c; cpu_load_update(),
+ *         cpu_load_update_idle(), kernel/sched/fair.c, to 5.1
  * Tests: fixtures/signals, fixtures/misfit, all/signals.rs, all/kernel_truth.rs
  */
 #include "wakeplace/policy.h"
@@ -38,11 +55,9 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	return 0;
 }
 
-/*
- * A fork copies the parent's record, and with it what that one remembers as a waker
+/* A fork copies the parent's record, and with it what that one remembers as a waker
  * (docs/rules/wake-ups.md#what-a-fork-copies): children of one that woke many count as such
- * themselves in wake_wide. Where it ran last is where it was forked, which wp_task_init has set.
- */
+ * themselves in wake_wide. Where it ran last is where it was forked, which wp_task_init has set. */
 WP_FN int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL)
 {
 	task->waker.flip_decay_ns = parent->flip_decay_ns;
@@ -82,7 +97,7 @@ WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_sched_avg *q, u3
 		wp_enqueue_runnable_load_avg_5_6(ctx, q, task);
 }
 
-/* Nice value changed. */
+/* A task's nice value has changed: its new weight counts in its queue. */
 WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			   u32 weight, u64 now_ns)
 {
@@ -105,10 +120,8 @@ WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	return 0;
 }
 
-/*
- * Start value of a new task's utilisation, half of what queue `q` leaves of its CPU
- * (docs/rules/signals.md#new-task).
- */
+/* Start value of a new task's utilisation, half of what queue `q` leaves of its CPU
+ * (docs/rules/signals.md#new-task). */
 WP_INLINE void wp_post_init_entity_util_avg(struct wp_ctx *ctx, const struct wp_cpu *c,
 					    const struct wp_sched_avg *q, struct wp_task *task)
 {
@@ -159,7 +172,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 		wp_check_update_overutilized_status(ctx, c);
 }
 
-/* ... and no longer of one that has left. */
+/* What a CPU no longer counts of a task that has left. */
 WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
 				  u32 flags)
 {
@@ -213,10 +226,8 @@ WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 	return result | WP_IF_SUMS(wp_util_bias_freq(ctx, c, task, now_ns));
 }
 
-/*
- * The task leaves its queue; with WP_Q_SLEEP its activation is over. WP_Q_DELAY: it sleeps, but
- * its queue keeps it until it wakes (enqueue) or is let go (dequeue).
- */
+/* The task leaves its queue; with WP_Q_SLEEP its activation is over. WP_Q_DELAY: it sleeps, but
+ * its queue keeps it until it wakes (enqueue) or is let go (dequeue). */
 WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			       u64 now_ns, u32 flags)
 {
@@ -311,10 +322,8 @@ WP_INLINE void wp_cpu_load_update_idle_5_1(struct wp_ctx *ctx, struct wp_cpu *c,
 	}
 }
 
-/*
- * The idle task is next. A slow CPU that was not saturated gets its missing time back
- * (docs/rules/signals.md#pelt-clock).
- */
+/* The idle task is next. A slow CPU that was not saturated gets its missing time back
+ * (docs/rules/signals.md#pelt-clock). */
 WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -367,8 +376,7 @@ WP_SMALL_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 	if (!c->idle.wake_idle_stamp_ns)
 		return 0;
-	/* update_avg(): an eighth of the difference, since 5.11 rounded towards 0, before by a
-	 * shift. */
+	/* update_avg(): an eighth of the difference; since 5.11 towards 0, before by a shift */
 	if (WP_NOT_LIVE(!ctx->params.avg_idle_truncates))
 		avg = (u64)((s64)avg + (((s64)idle - (s64)avg) >> 3));
 	else
@@ -384,8 +392,7 @@ WP_SMALL_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	return 0;
 }
 
-/* A task that is on no queue leaves its CPU: its share leaves that queue's sums at the queue's next
- * update. */
+/* A task that is on no queue leaves its CPU: its share leaves the sums at that queue's update. */
 WP_INLINE void wp_remove_entity_load_avg(struct wp_ctx *ctx, struct wp_task *task)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
@@ -401,6 +408,7 @@ WP_INLINE void wp_remove_entity_load_avg(struct wp_ctx *ctx, struct wp_task *tas
 	}
 }
 
+/* No queue counts the task until it is attached again; `cpu` is where it will wake. */
 WP_INLINE void wp_forget_queue(struct wp_task *task, u32 cpu)
 {
 	task->avg.last_update_ns = 0;
@@ -408,11 +416,9 @@ WP_INLINE void wp_forget_queue(struct wp_task *task, u32 cpu)
 	task->cpu = cpu;
 }
 
-/*
- * A sleeping task leaves its CPU for another one. The queue it leaves was last updated when its CPU
+/* A sleeping task leaves its CPU for another one. The queue it leaves was last updated when its CPU
  * went idle; since then the task has slept, too, and fades for that time (6.0;
- * docs/rules/signals.md#attach-detach).
- */
+ * docs/rules/signals.md#attach-detach). */
 WP_INLINE void wp_migrate_se_pelt_lag(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
 {
 	const struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
@@ -446,11 +452,9 @@ WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	return wp_cpufreq_update_util(ctx, old, now_ns);
 }
 
-/*
- * Another CPU has taken the queued task, without the old queue's lock: what it counted for there
+/* Another CPU has taken the queued task, without the old queue's lock: what it counted for there
  * leaves in one atomic step each, its averages at that queue's next update. Enqueue it on `cpu`
- * afterwards.
- */
+ * afterwards. */
 WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
@@ -481,11 +485,9 @@ WP_FN int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 /* So many tasks of a CPU are no queue of a moment: at least three wait (docs/decisions/052). */
 #define WP_CROWD 4
 
-/*
- * Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
+/* Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
  * task waits (the kernel's reason for a kick; docs/rules/balancing.md#nohz). Both are crowded: its
- * room is gone, and not for a moment only (wp_idle_kick_needed). A CPU may be a cache alone.
- */
+ * room is gone, and not for a moment only (wp_idle_kick_needed). A CPU may be a cache alone. */
 WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
 {
 	struct wp_cpu *llc = WP_AT(ctx->cpus, c->topo.llc_id);

@@ -5,7 +5,24 @@
  * docs/decisions/020). Each event goes up the levels as in the kernel: task, group's queue, entity,
  * the queue above, and so on up to the CPU's; then the entities' weights are looked at.
  *
- * What must stay: levels from the inside out; without groups none of this runs.
+ * What must stay: levels from the inside out; without groups none of this runs. Free: how a
+ * level is walked; not the order, which is the kernel's.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/task_groups.rs: `the_levels_are_sums_of_each_other` (`wp_tg_queue`, `wp_tg_enqueue`,
+ * `wp_tg_dequeue`, `wp_tg_age`, `wp_tg_event`, `wp_tg_follow_all`, `wp_tg_migrate_queued`,
+ * `wp_tg_task_set_weight`), `nothing_stays_of_a_group_without_tasks` (`wp_tg_leave_share`,
+ * `wp_tg_migrate_sleeping`, `wp_tg_task_exit`, `wp_tg_update_blocked`, `wp_tg_blocked_end`),
+ * `a_group_on_two_cpus_weighs_half_on_each` (`wp_update_cfs_group`, `wp_update_cfs_groups`,
+ * `wp_tg_runnable_weight`, `wp_tg_tick`), `a_lone_task_is_the_same_in_a_group` (`wp_tg_task_new`,
+ * `wp_tg_set_current`, `wp_tg_put_current`, `wp_tg_set_running`); all/nested_groups.rs:
+ * `levels_count_what_is_below` (`wp_tg_queued`, `wp_tg_entity_queued`),
+ * `a_task_weighs_its_part_of_each_level` (`wp_tg_h_load`); all/group_accesses.rs: who is told;
+ * all/group_bandwidth.rs: `a_throttled_group_keeps_its_averages` (`wp_tg_clock_follows`);
+ * fixtures/task-group: h-load-*.toml (`wp_tg_prepare`). `wp_tg_take_off` and `wp_tg_task_is_idle`
+ * have no test of their own: engine/tests/behaviour/groups.rs runs the latter.
+ *
+ * Callers: crates/policy-sys/src/task_group.rs, which `Core` asks for tasks of groups.
  *
  * Kernel: update_cfs_group(), update_cfs_rq_h_load() as wp_tg_h_load(), kernel/sched/fair.c
  * Tests: all/task_groups.rs, all/nested_groups.rs, fixtures/task-group
@@ -127,7 +144,7 @@ WP_INLINE int wp_tg_age(struct wp_ctx *ctx, const struct wp_tg_path *path, struc
 	return moved | changed;
 }
 
-/* The same in an event of a task. */
+/* All levels up to now in an event of a task, its own averages first. */
 WP_INLINE int wp_tg_event(struct wp_ctx *ctx, const struct wp_tg_path *path, struct wp_task *task,
 			  u64 now_ns, int tell)
 {
@@ -171,7 +188,7 @@ WP_FN int wp_tg_task_new(struct wp_ctx *ctx WP_NONNULL, const struct wp_tg_path 
 	return 0;
 }
 
-/* Nice value changed. */
+/* The nice value of a task in a group has changed: its new weight counts there. */
 WP_FN int wp_tg_task_set_weight(struct wp_ctx *ctx WP_NONNULL,
 				const struct wp_tg_path *path WP_NONNULL,
 				struct wp_task *task WP_NONNULL, u32 weight, u64 now_ns)

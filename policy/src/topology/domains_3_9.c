@@ -19,7 +19,16 @@
  * CPUs and wakes affine, but not between nodes far from each other. What the rules leave open:
  * docs/rules/linux-3-1-to-4-7.md#early-domains.
  *
- * What must stay: eras of 3.x alone use it.
+ * What must stay: eras of 3.x alone use it. Free: the tables, for those eras alone.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * fixtures/topology: 3-8-*.toml (`wp_sd_init_3_9`, `wp_domains_3x`, `wp_intervals`),
+ * 3-1-nodes.toml, 3-8-threads-and-nodes.toml (`wp_node_tunables`),
+ * 3-8-one-cache-keeps-the-cpu-level.toml (`wp_adds_nothing_3x`), 3-8-no-clusters.toml,
+ * 4-7-no-clusters.toml (`wp_level_known`); all/early_eras.rs: `the_cpu_level_needs_room`
+ * (`wp_cpu_level_missing`); all/power_policy.rs: `one_level_less` (power_level_fewer).
+ *
+ * Callers: topology.c.
  *
  * Kernel: sd_init_CPU() as wp_sd_init_3_9(), kernel/sched/core.c
  * Tests: fixtures/topology, all/early_eras.rs

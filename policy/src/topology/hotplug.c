@@ -6,7 +6,15 @@
  * loader rebuilds.
  *
  * What must stay: a task always gets a CPU that is online, and what is forgotten is only what came
- * of the old domains.
+ * of the old domains. Free: what else is forgotten, with docs/rules/hotplug.md#hotplug.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/hotplug.rs:
+ * `a_task_stays_in_its_node_if_it_can` (`wp_select_fallback_rq`, `wp_node_level`),
+ * `signals_stay_and_lessons_go` (`wp_domains_rebuilt`, `wp_forget_balancing`),
+ * `nobody_owns_balancing_after_a_rebuild`, `domains_are_of_the_cpus_that_are_there`,
+ * `clocks_follow_who_is_there`.
+ *
+ * Callers: crates/policy-sys/src/hotplug.rs.
  *
  * Kernel: select_fallback_rq(), kernel/sched/core.c
  * Tests: all/hotplug.rs

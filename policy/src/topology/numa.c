@@ -10,6 +10,15 @@
  *   who balances for the local group: those of its CPUs whose own domain below is just that group
  *
  * What must stay: lists and groups in the order of CPUs; two domains of one span share one list.
+ * Free: how a group is found; its order only with the page.
+ *
+ * Tests by part: (below crates/policy-sys/tests) all/topology_numa.rs: `a_ring_of_four_nodes`
+ * (`wp_build_overlap`, `wp_build_overlap_sched_groups`, `wp_build_balance_mask`, `wp_dom_below`),
+ * `a_ring_of_six_nodes` (`wp_span_within`, `wp_spans_equal`), `a_ring_with_a_node_offline`
+ * (`wp_collect_near`), `a_level_that_adds_nothing_takes_no_room` (`wp_share_list`),
+ * `balancing_across_a_ring`, `refusals`.
+ *
+ * Callers: `wp_build_level` (topology.c).
  *
  * Kernel: build_overlap_sched_groups(), build_balance_mask(), kernel/sched/topology.c
  * Tests: all/topology_numa.rs, fixtures/topology

@@ -10,7 +10,26 @@
  * before the first event; a live home runs it natively and copies the result.
  *
  * What must stay: lists of CPUs ascend and groups are in the order of their first CPUs: ties of all
- * rules go by them. Engine's domains.rs checks at each run that groups divide domains.
+ * rules go by them. Engine's domains.rs checks at each run that groups divide domains. Free:
+ * how lists are gathered; spans, flags and tunables only with the pages.
+ *
+ * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
+ * all/topology.rs: `levels_of_server_machines` (`wp_build_sched_domains`, `wp_build_level`,
+ * `wp_build_sched_domain`, `wp_collect_span`, `wp_attach_cpu`, `wp_attach_dom`),
+ * `levels_of_big_little_machines`, `partial_asymmetry` (`wp_finish_doms`, `wp_asym_full`,
+ * `wp_distinct_capacities`, `wp_capacity_is_new`), `balance_wake_only_where_it_helps`
+ * (`wp_set_balance_wake`), `tunables` (`wp_sd_init`, `wp_lb_init`), `groups_of_tc2`
+ * (`wp_build_sched_groups`, `wp_fill_group`, `wp_group_of_child`, `wp_update_group_capacity`),
+ * `single_cpu_levels_vanish` (`wp_sd_parent_degenerate`), `a_cpu_that_is_offline_is_in_no_domain`
+ * (`wp_first_of_label`); all/newidle_7_3.rs: `domain_flags` (`wp_level_prefers_sibling`),
+ * `numa_limits` (`wp_numa_limits`); all/balance_7_3.rs: `sibling_difference_per_core`
+ * (`wp_count_cores`); all/topology_numa.rs: `refusals`, `an_energy_model_needs_room`
+ * (`wp_topo_room`, `wp_append_cpu`); fixtures/packing: preferred-cpu-of-a-group.toml
+ * (`wp_group_prefer`); all/sched_mc.rs: `the_topology_of_a_quad` (`wp_label`). `wp_top_dom` has no
+ * test of its own: all/topology.rs: `levels_of_server_machines` would show a fault of its.
+ *
+ * Callers: crates/policy-sys/src/machine.rs, before the first event and after a CPU came or went;
+ * numa.c and domains_3_9.c take part.
  *
  * Kernel: build_sched_domains(), build_sched_domain(), build_sched_groups(), sd_init(),
  *         sd_parent_degenerate(), kernel/sched/topology.c; update_group_capacity(),

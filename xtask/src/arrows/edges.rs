@@ -1,7 +1,13 @@
-//! Who may depend on whom. The table below has every crate.
+//! Who may depend on whom. The table below has every crate (CONTRIBUTING.md, "Rules that a check
+//! enforces").
 //!
 //! What must stay: the table and ARCHITECTURE.md say the same. A new edge is a decision: add it to
-//! both.
+//! both. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `an_edge_against_the_arrows_is_found` and `a_crate_that_nobody_placed_is_found` (`workspace`),
+//! `nothing_depends_on_cli_or_scx_and_the_table_has_no_circle` (`has`, the table itself),
+//! `the_core_is_held_to_what_it_reaches` (`external`).
+//!
+//! Callers: mod.rs (`workspace`, `external`).
 //!
 //! Tests: below
 

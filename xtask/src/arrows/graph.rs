@@ -1,7 +1,12 @@
-//! The build graph as `cargo metadata` tells it.
+//! The build graph as `cargo metadata` tells it (CONTRIBUTING.md, "Rules that a check enforces").
 //!
 //! What must stay: only workspace members' tests count; what tests of dependencies need is not
-//! followed.
+//! followed. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `tests_of_dependencies_are_not_followed` (`reachable`, `short`), `nothing_is_no_graph`
+//! (`parse`), edges.rs::`an_edge_against_the_arrows_is_found` (`ours`, `direct`),
+//! repo.rs::`the_arrows_hold` (`of_workspace`, `kind_of`); `graph` is for tests.
+//!
+//! Callers: edges.rs (`direct`, `reachable`), licence.rs (`reachable`), mod.rs (`of_workspace`).
 //!
 //! Tests: below
 

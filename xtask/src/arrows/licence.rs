@@ -1,10 +1,18 @@
-//! The wall between licences, kept without any tool but cargo.
+//! The wall between licences, kept without any tool but cargo (CONTRIBUTING.md, "Licences").
 //!
 //! What everything but the live scheduler is built from must be under a licence of the `allow` list
 //! in deny.toml. What the live scheduler links must be compatible with GPL-2.0-only besides, so
 //! there Apache-2.0 as the only choice is refused.
 //!
-//! What must stay: deny.toml is the list; a package without a licence is refused.
+//! What must stay: deny.toml is the list; a package without a licence is refused. Free: how it is
+//! done, and words that no test or script reads. Tests by part:
+//! `expressions_are_weighed_as_spdx_says` (`holds`, `any`, `all`, `one`),
+//! `a_copyleft_dependency_is_found_with_the_way_to_it`,
+//! `the_kernels_shim_is_carried_under_its_own_licence_and_no_other` and
+//! `what_the_live_scheduler_links_is_not_apache_alone` (`check`, `judge`, `objection`),
+//! `the_list_is_deny_tomls` (`allowed`).
+//!
+//! Callers: mod.rs (`allowed`).
 //!
 //! Tests: below
 

@@ -1,6 +1,11 @@
-//! The dependency arrows: who may know whom, under which licences, and what the core may touch.
+//! The dependency arrows: who may know whom, under which licences, and what the core may touch
+//! (CONTRIBUTING.md, "Rules that a check enforces").
 //!
-//! What must stay: it runs in `cargo test` and `cargo xtask check`: seconds, no network.
+//! What must stay: it runs in `cargo test` and `cargo xtask check`: seconds, no network. Free: how
+//! it is done, and words that no test or script reads. Tests by part: repo.rs::`the_arrows_hold`
+//! (`check`).
+//!
+//! Callers: commands.rs (`check`).
 //!
 //! Tests: xtask/tests/all/repo.rs::the_arrows_hold, xtask/src/arrows/edges.rs,
 //! xtask/src/arrows/sources.rs

@@ -1,6 +1,14 @@
-//! What the sources of the core may touch, and what those of the policy must say and include.
+//! What the sources of the core may touch, and what those of the policy must say and include
+//! (CONTRIBUTING.md, "Rules that a check enforces").
 //!
-//! What must stay: tests and comments are free; what is found has file and line.
+//! What must stay: tests and comments are free; what is found has file and line. Tests by part:
+//! `an_opened_file_or_a_clock_is_found` and `comments_tests_and_other_crates_are_free`
+//! (`core_is_closed`, `reached`), `a_scheduler_below_the_kernel_is_found`
+//! (`mechanics_know_no_scheduler`), `the_policy_has_its_licence_line_and_no_floating_point`
+//! (`policy_is_freestanding`), `the_policy_includes_its_own_headers_only` (`included`, `is_own`);
+//! `core` and `policy` are the tests' own.
+//!
+//! Callers: mod.rs (`core_is_closed`, `mechanics_know_no_scheduler`, `policy_is_freestanding`).
 //!
 //! Tests: below
 

@@ -2,7 +2,12 @@
 //! stands here once.
 //!
 //! What must stay: names of parts (`cargo xtask nightly PART`), and CI's budget of 20 minutes
-//! (CONTRIBUTING.md).
+//! (CONTRIBUTING.md). Free: how it is done, and words that no test or script reads. Tests by part:
+//! `scale`, `none`, `text`, `make`, `cargo_test`, `has_bpf`, `tests`, `determinism`, `demo`,
+//! `oracle`, `kills`, `in_browsers`, `for_python`, `guests`, `parity`, `line`, `faults`, `fuzzing`,
+//! `builds`, `in_guests`, `compiler`, `kernels`, `callbacks`, `crates`, `given_away` have no test
+//! of their own: CI and nightly show a fault of theirs (a check that runs nothing, or not to its
+//! end).
 //!
 //! Tests: none; CI and nightly are its trial.
 

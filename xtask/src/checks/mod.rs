@@ -1,6 +1,10 @@
-//! All checks, in one list that `.ci/run` and `make nightly` read.
+//! All checks, in one list that `.ci/run` and `make nightly` read (docs/internals/checks.md).
 //!
-//! What must stay: a check stands in the list once, with its length in CI.
+//! What must stay: a check stands in the list once, with its length in CI. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `in_ci`, `in_nightly` have no test of
+//! their own: `ci` and `nightly` do another set of checks then.
+//!
+//! Callers: run.rs (`in_ci`, `in_nightly`).
 //!
 //! Tests: none; CI and nightly are its trial.
 

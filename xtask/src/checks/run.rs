@@ -1,7 +1,10 @@
-//! Runs the checks of the list: `.ci/run` stops at the first that fails, nightly does all.
+//! Runs the checks of the list: `.ci/run` stops at the first that fails, nightly does all
+//! (docs/internals/checks.md).
 //!
 //! What must stay: `.ci/run` stops at the first failure, nightly goes on; the last lines have
-//! seconds and counts.
+//! seconds and counts. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `part`, `after_the_build`, `ci`, `log`, `start`, `all`, `stop`, `nightly`, `one`, `told` have no
+//! test of their own: CI and nightly show a fault of theirs.
 //!
 //! Tests: none; CI and nightly are its trial.
 

@@ -1,7 +1,13 @@
 //! Packages of Debian, unpacked below target: libraries to link with, programs of other machines.
-//! The host's own apt and dpkg know nothing of them, and it needs no root.
+//! The host's own apt and dpkg know nothing of them, and it needs no root (ARCHITECTURE.md, "The
+//! workshop").
 //!
-//! What must stay: nothing of the host's own packages is read or changed.
+//! What must stay: nothing of the host's own packages is read or changed. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `step`, `remark`, `unpack`, `arm64_libraries`
+//! have no test of their own: nightly shows a fault of theirs.
+//!
+//! Callers: playground.rs (`unpack`), programs.rs (`arm64_libraries`), python.rs (`unpack`),
+//! tries/kernel_schedulers.rs (`arm64_libraries`).
 //!
 //! Tests: none; nightly uses it for programs of arm64.
 

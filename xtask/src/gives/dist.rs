@@ -1,5 +1,5 @@
-//! `cargo xtask dist [MACHINE...]`: all that can be given away, into dist/ (DIST=FOLDER:
-//! elsewhere).
+//! `cargo xtask dist [MACHINE...]`: all that can be given away, into dist/ (DIST=FOLDER: elsewhere)
+//! (ARCHITECTURE.md, "The workshop").
 //!
 //! - wakeplace-VERSION-MACHINE-linux.tar.gz: programs, static and stripped; manual and completions
 //! - wakeplace-VERSION-MACHINE-linux-debug.tar.gz: what a debugger reads of them
@@ -12,6 +12,13 @@
 //! commit's.
 //!
 //! What must stay: names of what is given away, and equal bytes from equal sources (`dist-again`).
+//! Free: how it is done, and words that no test or script reads. Tests by part: `folder`, `run`,
+//! `built`, `clear`, `share`, `split_debug`, `archives`, `packages`, `bill_of_materials`,
+//! `sources`, `sums`, `package`, `again` have no test of their own: nightly builds, compares and
+//! installs what they make.
+//!
+//! Callers: commands.rs (`again`, `run`), checks/list.rs (`again`, `package`, `run`), live/unit.rs
+//! (`folder`).
 //!
 //! Tests: none; nightly builds all of it twice, compares the bytes and installs the packages.
 

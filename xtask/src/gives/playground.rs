@@ -1,13 +1,18 @@
 //! The simulator in browsers: `cargo xtask playground [FILE]` makes the page that is complete, and
-//! `cargo xtask playground-test [PROGRAM [FOLDER]]` tries both: the
-//! module gives the program's bytes (Node.js), and the page does so in a browser, from a disk and
-//! from a static host, whatever it is given. Each prints the path of what it made.
+//! `cargo xtask playground-test [PROGRAM [FOLDER]]` tries both: the module gives the program's
+//! bytes (Node.js), and the page does so in a browser, from a disk and from a static host, whatever
+//! it is given. Each prints the path of what it made (docs/guide/playground.md).
 //!
 //! Rust's library for wasm32 is rustup's where that can be had, else Debian's. WASM_LIBRARY=debian:
 //! that one in any case. WASM_PROFILE=dev: built quickly. PLAYGROUND_QUICK=1: that, a few runs, and
 //! in the browser no files and no runs without end.
 //!
-//! What must stay: the page is one file that needs no network; names of the environment.
+//! What must stay: the page is one file that needs no network; names of the environment. Free: how
+//! it is done, and words that no test or script reads. Tests by part: `module`, `compiler`, `page`,
+//! `profile`, `run`, `test`, `try_out` have no test of their own: CI runs `playground-test`, which
+//! is all of them.
+//!
+//! Callers: commands.rs (`run`, `test`), checks/list.rs (`try_out`), site.rs (`profile`).
 //!
 //! Tests: none; it is the test of the playground, which CI and nightly run.
 

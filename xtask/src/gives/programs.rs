@@ -1,9 +1,15 @@
 //! `cargo xtask programs`: static programs for other places than this machine's own folders: what
 //! runs inside the lab's guests (target/lab/{x86_64,arm64}), and what is given away
-//! (target/lab/dist-MACHINE).
+//! (target/lab/dist-MACHINE) (docs/internals/checks.md).
 //!
 //! What must stay: folders in which the lab looks (crates/lab/src/guest_bin.rs); programs are
-//! static.
+//! static. Free: how it is done, and words that no test or script reads. Tests by part: `name`,
+//! `triple`, `tool`, `named`, `run`, `make`, `build`, `quick_release`, `path_cuts`, `for_machine`,
+//! `to_c`, `install`, `arm64_tool` have no test of their own: guests do not start without what they
+//! make.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`for_machine`, `make`), dist.rs (`triple`),
+//! live/schedulers.rs (`arm64_tool`).
 //!
 //! Tests: none; guests of the lab run what it builds.
 

@@ -1,12 +1,17 @@
 //! `cargo xtask python [arm64]`: builds the wheel for Python into dist/ and tests it beside the
-//! program; for 64-bit Arm under emulation (qemu-user, Debian's Python).
+//! program; for 64-bit Arm under emulation (qemu-user, Debian's Python) (docs/guide/python.md).
 //!
 //! Wheels run with glibc 2.17 and later (manylinux2014): zig links them, which has the symbols of
 //! that version. PYTHON=python3.12: another interpreter. PYTEST='-k sweep': arguments of pytest.
 //! PYTHON_PROFILE=dev: built quickly with this machine's own linker and glibc, for work on it.
 //! WAKEPLACE=FILE: the program to compare with, of the same commit; else it is built.
 //!
-//! What must stay: the wheel's tag, and that the module gives the program's bytes.
+//! What must stay: the wheel's tag, and that the module gives the program's bytes. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `run`, `build`, `prepare`, `pip`,
+//! `wheel`, `program`, `of_this_machine`, `of_arm64`, `pytest` have no test of their own: a wheel
+//! that is wrong fails crates/python/tests.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`build`).
 //!
 //! Tests: none; it runs crates/python/tests, in nightly.
 

@@ -1,8 +1,13 @@
 //! `cargo xtask release [--dry-run]`: makes this tree a release. Version and date go into
 //! CHANGELOG.md and CITATION.cff, in a commit with the tag vVERSION. Pushes nothing. `--dry-run`
-//! checks all that it would check, and says what it would do.
+//! checks all that it would check, and says what it would do (ARCHITECTURE.md, "The workshop").
 //!
-//! What must stay: nothing is pushed; what is in the way stops it before a file changes.
+//! What must stay: nothing is pushed; what is in the way stops it before a file changes. Free: how
+//! it is done, and words that no test or script reads. Tests by part: `what_is_in_the_way_is_found`
+//! (`in_the_way`, `manifest`), `a_citation_has_one_date` (`dated`); `found` is the tests' own.
+//! `version`, `run` have no test of their own: CI runs `release --dry-run`.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`), dist.rs (`version`).
 //!
 //! Tests: below
 

@@ -1,8 +1,13 @@
 //! `cargo xtask build-site [FOLDER]`: the site, one folder that any static host can serve and that
 //! can be opened from a disk. Documents become a book (mdBook), the playground stands beside it,
-//! and links are checked. SITE_PLAYGROUND=PAGE: this page instead of building one.
+//! and links are checked. SITE_PLAYGROUND=PAGE: this page instead of building one (CONTRIBUTING.md,
+//! "Build and test").
 //!
-//! What must stay: addresses of documents on the site are their paths here.
+//! What must stay: addresses of documents on the site are their paths here. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `run` has no test of its own: nightly
+//! builds the site.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: xtask/src/site/mod.rs, xtask/src/site/links.rs
 

@@ -16,7 +16,13 @@
 //! many guests at a time. `--page`: renews docs/results/live.md.
 //!
 //! What must stay: the lines that guests' scripts print, and the page's table. Figures are
-//! instructions, 2 ns each.
+//! instructions, 2 ns each. Free: how it is done, and words that no test or script reads. Tests by
+//! part: `costs_are_beside_the_kernels` (`costs`), `rules_are_beside_the_policy` (`rules`).
+//! `wants_page`, `measure`, `series`, `wakeups`, `floor`, `rule` have no test of their own: they
+//! boot guests, and the page that they renew is looked at.
+//!
+//! Callers: commands.rs (`floor`, `rule`, `wakeups`), checks/list.rs (`wakeups`), soak.rs
+//! (`wants_page`), waits.rs (`wants_page`).
 //!
 //! Tests: below
 

@@ -1,7 +1,9 @@
-//! What the output of guests says: whether it is as it must be.
+//! What the output of guests says: whether it is as it must be (ARCHITECTURE.md, "Real machines").
 //!
 //! What must stay: a fault is named with its file and line; only slow answers are forgiven, and
-//! only alone.
+//! only alone. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `ceilings_hold_per_kernel` (`over_ceilings`), `figures_must_be_near` (`apart`),
+//! `slow_answers_alone_are_no_fault` (`only_late`).
 //!
 //! Tests: below
 

@@ -1,7 +1,16 @@
 //! The live scheduler and others in emulated machines: what a run in a guest leaves, and how it is
-//! judged.
+//! judged (ARCHITECTURE.md, "Real machines").
 //!
-//! What must stay: names of files that a run leaves: scripts/live writes them.
+//! What must stay: names of files that a run leaves: scripts/live writes them. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `complaints_are_told_from_names`
+//! (`complaints`). `publish`, `text`, `has`, `end`, `fact`, `kernel`, `lines_of`, `open`, `fault`,
+//! `faults`, `all_held`, `run`, `lab`, `is_dynamic`, `clean`, `silent`, `side_by_side`, `say`,
+//! `first_figure`, `script`, `needed` have no test of their own: `make live-test` runs them in
+//! guests.
+//!
+//! Callers: soak.rs (`lines_of`, `all_held`, `clean`, `first_figure`, `script`), cost.rs
+//! (`publish`, `all_held`, `script`, `needed`), unit.rs (`all_held`, `silent`, `script`),
+//! schedulers.rs (`needed`), waits.rs (`publish`).
 //!
 //! Tests: below
 

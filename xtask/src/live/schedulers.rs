@@ -15,7 +15,12 @@
 //!
 //! DURATION=60s: simulated time of each run, 5s at least.
 //!
-//! What must stay: loads and lengths, or hashes of two machines are not of one run.
+//! What must stay: loads and lengths, or hashes of two machines are not of one run. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `ends_are_judged_by_the_load`
+//! (`verdict`). `line`, `here`, `check`, `arm64`, `in_guest` have no test of their own:
+//! `schedulers-check` and `schedulers-arm64` run them in nightly.
+//!
+//! Callers: commands.rs (`arm64`, `check`), checks/list.rs (`arm64`, `check`).
 //!
 //! Tests: below
 

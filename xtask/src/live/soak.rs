@@ -1,6 +1,7 @@
 //! `cargo xtask soak [--page]`: the live scheduler under all kinds of work, mixed and repeated, for
 //! a long time: load, CPUs that come and go, control groups that come and go, its policy and mode
-//! switched all the while. Takes what `make lab` and `make build` made.
+//! switched all the while. Takes what `make lab` and `make build` made (docs/results/live.md,
+//! "Mixed work").
 //!
 //! A soak is made of parts, each a boot of its own with other seeds. A part that held is kept, so
 //! that a soak that was interrupted goes on where it was; one of another build of the scheduler is
@@ -16,6 +17,13 @@
 //!   With 16 ns an hour of an x86-64 guest of four CPUs takes about an hour of it, an arm64 guest's
 //!   40 minutes
 //! - SOAK_KEEP=target/soak: where parts are kept
+//!
+//! What must stay: names of parts' folders, by which a soak goes on; the lines that scripts/live
+//! writes. Free: how it is done, and words that no test or script reads. Tests by part: `run`,
+//! `whole`, `guest`, `lengths`, `name`, `parts`, `part`, `totals` have no test of their own: `make
+//! soak` runs them.
+//!
+//! Callers: commands.rs (`run`).
 //!
 //! Tests: none; what it judges by is `judge`'s, which has tests.
 

@@ -10,6 +10,15 @@
 //! real ones do; if all that went wrong is that it was slow, it runs once more like the others.
 //! Those have one clock and run their CPUs in turn: slower, but how late a task is does not depend
 //! on how busy this machine is.
+//!
+//! What must stay: what is expected of a guest is docs/guide/live.md and docs/decisions/011;
+//! ceilings of the verifier are in a file and rise by a decision only; what LIVE_QUICK leaves out
+//! is said. `in_size` opens the guests, `all` makes the jobs (`add_rest`: the full size), `kernels`
+//! and `interface` choose versions, `guest` boots one. `steps` is one boot with all kinds of work,
+//! judged by `verifier` and `no_stall`; `killed`, `placement`, `beside_the_kernel`, `own_kernels`,
+//! `priced` and `without_sched_ext` are jobs of their own, each by the comment above it. Callers:
+//! xtask/src/commands.rs (`run`) and checks/list.rs (`in_size`). It has no test of its own: it is
+//! the test.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,8 +1,13 @@
 //! What is tried in an emulated Debian machine whose first process is systemd: `cargo xtask
 //! live-unit`, the systemd unit (part of `make live-test`), and `cargo xtask dist-test`, which
-//! installs, runs and removes both Debian packages of `make dist`.
+//! installs, runs and removes both Debian packages of `make dist` (ARCHITECTURE.md, "Real
+//! machines").
 //!
-//! What must stay: steps are the scripts'; a step that fails has its output shown.
+//! What must stay: steps are the scripts'; a step that fails has its output shown. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `run`, `in_guest`, `packages` have
+//! no test of their own: they are the test.
+//!
+//! Callers: commands.rs (`packages`, `run`), checks/list.rs (`packages`).
 //!
 //! Tests: none; it is itself a test (`make live-test`), of scripts/live/systemd.sh and deb.sh.
 

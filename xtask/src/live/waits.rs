@@ -1,4 +1,4 @@
-//! How long tasks wait, from recorded traces of guests.
+//! How long tasks wait, from recorded traces of guests (docs/results/live.md).
 //!
 //! - `cargo xtask live-waits [--page]`: short tasks beside tasks without end, under the kernel's
 //!   own scheduler and under scx_wakeplace: pairs of boots of an emulated machine with the same
@@ -10,7 +10,13 @@
 //!   fidelity --platform juno-r0 --sets L20,L35,E,B --starts 1 --keep FOLDER`, and once more with
 //!   `--round 50us`
 //!
-//! What must stay: a wait ends when the task runs; pairs of boots have one seed.
+//! What must stay: a wait ends when the task runs; pairs of boots have one seed. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `waits_on_idle_cpus_are_told_apart`
+//! (`event`, `value`, `idle_waits`, `is_task`), `a_wait_ends_when_the_task_runs` (`waits_us`),
+//! `ratios_are_of_pairs` (`row`). `live`, `boot`, `idle`, `idle_table` have no test of their own:
+//! they boot guests or read recordings, and the page that they renew is looked at.
+//!
+//! Callers: commands.rs (`idle`, `live`).
 //!
 //! Tests: below
 

@@ -6,7 +6,12 @@
 //! charged it to the process) and in wall time: on a shared machine only the first says something.
 //! WAKEPLACE_BENCH_QUICK=1: fewer and shorter runs. It judges nothing.
 //!
-//! What must stay: machines and lengths, or figures of two builds cannot be compared.
+//! What must stay: machines and lengths, or figures of two builds cannot be compared. Free: how it
+//! is done, and words that no test or script reads. Tests by part: `least`, `run`, `line`, `spent`,
+//! `measure`, `speeds`, `exports`, `start_and_size` have no test of their own: the table that they
+//! print is looked at.
+//!
+//! Callers: commands.rs (`run`).
 //!
 //! Tests: none; it prints times and judges nothing.
 

@@ -4,7 +4,11 @@
 //! Each workload runs under linux-6.2, then under linux-6.2 with one more group of rules as 6.12
 //! has them in each line, until it is linux-6.12, and under linux-6.2 with that group alone.
 //!
-//! What must stay: groups of rules lead from one era to the other: it fails if they do not.
+//! What must stay: groups of rules lead from one era to the other: it fails if they do not. Free:
+//! how it is done, and words that no test or script reads. Tests by part: `run`, `table`, `whole`,
+//! `row`, `change` have no test of their own: the page that they write is looked at.
+//!
+//! Callers: commands.rs (`run`).
 //!
 //! Tests: none; the page that it writes is looked at.
 

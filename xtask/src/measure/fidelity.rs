@@ -1,7 +1,12 @@
 //! What the program `wakeplace-fidelity` (crates/fidelity) says, to be read or as part of a page
 //! (docs/results/fidelity.md).
 //!
-//! What must stay: marks of pages are the command lines.
+//! What must stay: marks of pages are the command lines. Free: how it is done, and words that no
+//! test or script reads. Tests by part: crates/fidelity/tests/all (what the program answers).
+//! `placement`, `programs`, `published`, `truth`, `answer` have no test of their own: the page that
+//! they renew is looked at.
+//!
+//! Callers: commands.rs (`placement`, `programs`, `published`, `truth`).
 //!
 //! Tests: crates/fidelity/tests/all, xtask/src/shop/page.rs::only_the_part_of_a_command_is_replaced
 

@@ -6,7 +6,11 @@
 //! (docs/rules/cpuidle.md#recorded). Governors of which no recording is there are left out: ours
 //! have no such form.
 //!
-//! What must stay: the form of recordings, one character a choice, which recorded.rs reads.
+//! What must stay: the form of recordings, one character a choice, which recorded.rs reads. Free:
+//! how it is done, and words that no test or script reads. Tests by part:
+//! recorded.rs::`teo_and_ladder_choose_as_the_kernels_own` (`run`, `record`: what they wrote).
+//!
+//! Callers: commands.rs (`run`).
 //!
 //! Tests:
 //! crates/engine/src/kernel/model/cpuidle/recorded.rs::teo_and_ladder_choose_as_the_kernels_own

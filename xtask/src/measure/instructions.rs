@@ -4,7 +4,11 @@
 //! The counts of the file are of one tool chain, which it names. With another the comparison says
 //! nothing and is skipped (docs/internals/performance.md, "How to measure").
 //!
-//! What must stay: the five runs; another tool chain skips and never fails.
+//! What must stay: the five runs; another tool chain skips and never fails. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `run`, `compare`, `tool_chain`, `count`
+//! have no test of their own: nightly shows a fault of theirs.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; nightly compares the counts.
 

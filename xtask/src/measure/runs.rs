@@ -2,6 +2,11 @@
 //! (docs/internals/checks.md, "Same runs").
 //!
 //! What must stay: names of runs: records have them. A run is one line of xtask/data/runs.txt.
+//! Free: how it is done, and words that no test or script reads. Tests by part:
+//! `a_line_is_complete` (`all`). `line`, `make`, `sums`, `list` have no test of their own:
+//! `same-runs` and `same-bytes` in nightly make all runs by them.
+//!
+//! Callers: same_bytes.rs (`all`, `sums`), same_runs.rs (`all`, `sums`).
 //!
 //! Tests: below
 

@@ -3,7 +3,10 @@
 //! compares the JSON and all exports with those of the first (docs/internals/checks.md, "Same
 //! runs").
 //!
-//! What must stay: all outputs count, byte for byte.
+//! What must stay: all outputs count, byte for byte. Free: how it is done, and words that no test
+//! or script reads. Tests by part: `run` has no test of its own: nightly shows a fault of its own.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; nightly compares the programs by it.
 

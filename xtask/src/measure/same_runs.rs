@@ -3,7 +3,12 @@
 //! docs/internals/checks.md), and a hash of the bytes of the result with all exports.
 //!
 //! What must stay: the form of scripts/same-runs.txt; what says only which program made a result is
-//! left out.
+//! left out. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `several_hashes_become_one` (`happened`), `origins_are_left_out` (`without_origin`),
+//! `differences_are_told_by_kind` (`differences`). `run`, `line` have no test of their own: nightly
+//! runs `same-runs`.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: below
 

@@ -1,7 +1,12 @@
 //! `cargo xtask schedulers`: schedulers of others beside linux-7.3 and wakeplace, into
 //! docs/results/schedulers.md.
 //!
-//! What must stay: the page's table; machines and seeds are in it.
+//! What must stay: the page's table; machines and seeds are in it. Free: how it is done, and words
+//! that no test or script reads. Tests by part: `run`, `compare`, `command`, `table`,
+//! `work_differs`, `delta_of`, `delta` have no test of their own: the page that they write is
+//! looked at.
+//!
+//! Callers: commands.rs (`run`).
 //!
 //! Tests: none; the page that it writes is looked at.
 

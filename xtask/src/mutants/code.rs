@@ -1,9 +1,16 @@
 //! C as far as places to break it need it: tokens with their brackets, functions, the extents of
 //! operands. The core is plain C of one style; macros in its headers are not looked into, their
-//! uses are.
+//! uses are (CONTRIBUTING.md, "Break it on purpose").
 //!
 //! What must stay: places are those of the text as it stands, so that a mutation is shown as a
-//! diff.
+//! diff. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `operands_end_at_weaker_operators` (`tokens`, `read`, `match_brackets`, `word`, `before`,
+//! `pair`, `within`, `span`, `is_cast`, `binding`, `ends_operand`, `left`, `right`),
+//! `functions_of_the_native_build_are_found` (`native_only`, `find_functions`, `function`),
+//! points.rs::`operators_become_their_neighbours` (`postfix`, `begins_statement`, `is_label`,
+//! `line`); `operand` is the test's own.
+//!
+//! Callers: points.rs (`is_cast`, `binding`, `right`, `postfix`, `begins_statement`).
 //!
 //! Tests: below
 

@@ -1,6 +1,13 @@
-//! policy/mutants.toml: changes that no input can tell from the original, each with the reason.
+//! policy/mutants.toml: changes that no input can tell from the original, each with the reason
+//! (CONTRIBUTING.md, "Break it on purpose").
 //!
-//! What must stay: an entry that matches no mutation is a finding: the code has changed.
+//! What must stay: an entry that matches no mutation is a finding: the code has changed. Free: how
+//! it is done, and words that no test or script reads. Tests by part:
+//! `one_change_is_justified_and_no_other` (`is`, `parse`, `justified`),
+//! `what_matches_nothing_is_found` (`check`), repo.rs::`every_justified_mutation_can_be_made`
+//! (`load`); `mutation` is the tests' own.
+//!
+//! Callers: mod.rs (`justified`).
 //!
 //! Tests: below
 

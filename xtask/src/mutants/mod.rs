@@ -1,4 +1,5 @@
-//! `cargo xtask mutants`: breaks the core in small ways and lists what no test of it sees.
+//! `cargo xtask mutants`: breaks the core in small ways and lists what no test of it sees
+//! (CONTRIBUTING.md, "Break it on purpose").
 //!
 //! The sources stay as they are. Below target/mutants is a second set in which every place chooses
 //! by an environment variable between what it was and its mutations, so that the tests are built
@@ -7,7 +8,13 @@
 //! Left out: bodies of macros, what the headers define, and what the native build does not hold.
 //!
 //! What must stay: numbers of mutations follow files and places; a sample depends on the seed and
-//! on the mutation's words alone.
+//! on the mutation's words alone. Free: how it is done, and words that no test or script reads.
+//! Tests by part: `a_sample_is_of_all_files_and_stays` (`lot`, `sample`), `what_can_be_asked`
+//! (`options`), repo.rs::`every_justified_mutation_can_be_made` (`sources`, `schemata`, `check`);
+//! `mutations` and `drawn` are the tests' own. `fmt`, `write`, `run_all`, `run` have no test of
+//! their own: `cargo xtask mutants` in nightly runs them.
+//!
+//! Callers: commands.rs (`check`, `run`), checks/list.rs (`run`).
 //!
 //! Tests: below
 

@@ -1,7 +1,15 @@
 //! Where a file can be broken, and how: each mutation is one small change of the kind that a slip
-//! would make.
+//! would make (CONTRIBUTING.md, "Break it on purpose").
 //!
-//! What must stay: each mutation compiles; a new kind of slip is one function here.
+//! What must stay: each mutation compiles; a new kind of slip is one function here. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `operators_become_their_neighbours`
+//! (`points`, `change`, `operators`, `binary`, `compound`), `conditions_lose_their_operands`
+//! (`operands`, `negation`, `is_compared`, `condition`), `statements_go_and_declarations_stay`
+//! (`statement`, `returned`, `says_nothing`, `passed_over`),
+//! `constants_grow_or_vanish_but_not_in_labels` (`number`, `passed_over`); `changed` is the tests'
+//! own.
+//!
+//! Callers: schemata.rs (`points`).
 //!
 //! Tests: below
 

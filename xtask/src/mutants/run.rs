@@ -1,7 +1,10 @@
 //! Builds the tests with all mutations in them, once, and runs them with one after the other in
-//! force.
+//! force (CONTRIBUTING.md, "Break it on purpose").
 //!
-//! What must stay: outcomes stand in the sample's order, whichever thread made them.
+//! What must stay: outcomes stand in the sample's order, whichever thread made them. Free: how it
+//! is done, and words that no test or script reads. Tests by part: `now`, `build`, `new`, `next`,
+//! `outcome`, `drop`, `measure`, `len`, `run_group`, `run` have no test of their own: `cargo xtask
+//! mutants` shows a fault of theirs.
 //!
 //! Tests: none; a run of `cargo xtask mutants` shows a mutation that it does not build or try.
 

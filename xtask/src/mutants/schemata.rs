@@ -1,7 +1,11 @@
 //! All mutations of a file in one text: each place chooses by `wp_mutant` which of them is in
-//! force, 0 being none. The program is built once for all.
+//! force, 0 being none. The program is built once for all (CONTRIBUTING.md, "Break it on purpose").
 //!
-//! What must stay: with 0 the program is as it was.
+//! What must stay: with 0 the program is as it was. Free: how it is done, and words that no test or
+//! script reads. Tests by part: repo.rs::`every_justified_mutation_can_be_made` (`built_in`,
+//! `mutation`, `around`, `instead`, `choices`, `side_by_side`, `apply`).
+//!
+//! Callers: mod.rs (`built_in`).
 //!
 //! Tests: xtask/src/mutants/points.rs,
 //! xtask/tests/all/repo.rs::every_justified_mutation_can_be_made

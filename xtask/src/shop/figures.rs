@@ -1,6 +1,10 @@
-//! Figures of runs and how a table shows them.
+//! Figures of runs and how a table shows them (ARCHITECTURE.md, "The workshop").
 //!
-//! What must stay: rounding: figures of pages are compared as text.
+//! What must stay: rounding: figures of pages are compared as text. Free: how it is done, and words
+//! that no test or script reads. Tests by part: `rows_keep_their_order` (`middle`, `median`,
+//! `percentile`, `ordered`, `read`, `add`, `rows`, `of`), `four_digits_are_those_of_c` (`four`).
+//!
+//! Callers: live/waits.rs (`percentile`), measure/eras.rs (`four`).
 //!
 //! Tests: below
 

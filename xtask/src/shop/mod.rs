@@ -1,6 +1,16 @@
-//! What the tasks share: the repository's folders, programs that they call, and how a task ends.
+//! What the tasks share: the repository's folders, programs that they call, and how a task ends
+//! (ARCHITECTURE.md, "The workshop").
 //!
-//! What must stay: exit codes and their meaning, names of the environment.
+//! What must stay: exit codes and their meaning, names of the environment. Free: how it is done,
+//! and words that no test or script reads. Tests by part:
+//! commands.rs::`a_wrong_name_is_told_the_nearest` (`usage`, `choose`),
+//! same_runs.rs::`several_hashes_become_one` (`sha256`). `fmt`, `missing`, `setting`, `text_of`,
+//! `open`, `setup`, `program`, `build`, `tool`, `scratch`, `has`, `find`, `run`, `status`,
+//! `logged`, `quietly`, `judge`, `tail`, `read`, `write` have no test of their own: a task that
+//! uses them fails.
+//!
+//! Callers: tries/fuzz.rs (`logged`), tries/traces.rs (`logged`), many files (`usage`, `choose`,
+//! `setting`, `text_of`, `quietly`, `sha256`).
 //!
 //! Tests: none; every task uses it.
 

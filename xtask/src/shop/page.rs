@@ -1,7 +1,12 @@
 //! The measured part of a page: what stands between `<!-- measured: COMMAND -->`, which names the
-//! command that makes it, and the next `<!-- end -->`.
+//! command that makes it, and the next `<!-- end -->` (ARCHITECTURE.md, "The workshop").
 //!
-//! What must stay: the marks, which pages have; nothing outside of them is written.
+//! What must stay: the marks, which pages have; nothing outside of them is written. Free: how it is
+//! done, and words that no test or script reads. Tests by part:
+//! `only_the_part_of_a_command_is_replaced` (`replace`). `part`, `renew` have no test of their own:
+//! the pages that they renew are looked at.
+//!
+//! Callers: many files (`renew`).
 //!
 //! Tests: below
 

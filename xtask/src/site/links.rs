@@ -1,7 +1,12 @@
 //! Links within built pages: the file must be there, and the place in it. Addresses elsewhere are
-//! not asked for: the site is looked at without a network.
+//! not asked for: the site is looked at without a network (CONTRIBUTING.md, "Rules that a check
+//! enforces").
 //!
-//! What must stay: only links within the site are followed; no network.
+//! What must stay: only links within the site are followed; no network. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `a_link_needs_a_file_and_a_place` (`broken`,
+//! `values`, `pages`, `plain`, `decoded`), `scripts_are_no_markup` (`markup`).
+//!
+//! Callers: mod.rs (`broken`).
 //!
 //! Tests: below
 

@@ -1,10 +1,16 @@
 //! The site: documents of the repository as the sources of a book, and whether all links of what
-//! was built lead somewhere (`cargo xtask build-site`).
+//! was built lead somewhere (`cargo xtask build-site`) (CONTRIBUTING.md, "Rules that a check
+//! enforces").
 //!
 //! The sources keep their paths, so that links between them hold. `README.md` becomes `index.md`,
 //! which is what a folder shows.
 //!
-//! What must stay: paths of documents, so that links hold in both places.
+//! What must stay: paths of documents, so that links hold in both places. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `documents_keep_their_places_and_links`
+//! (`on_site`, `linked`, `documents`), `links_must_lead_somewhere_on_the_site` (`files`, `check`).
+//! `sources`, `broken_links` have no test of their own: `build-site` in nightly runs them.
+//!
+//! Callers: commands.rs (`broken_links`, `check`, `sources`), summary.rs (`on_site`).
 //!
 //! Tests: below
 

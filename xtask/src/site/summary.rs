@@ -1,7 +1,11 @@
 //! The book's table of contents: what is listed in `docs/README.md` first, in its order, then the
 //! rest of each folder by name.
 //!
-//! What must stay: every document is listed once.
+//! What must stay: every document is listed once. Free: how it is done, and words that no test or
+//! script reads. Tests by part: site/mod.rs::`documents_keep_their_places_and_links` (`of`,
+//! `part`).
+//!
+//! Callers: mod.rs (`of`).
 //!
 //! Tests: xtask/src/site/mod.rs::documents_keep_their_places_and_links
 

@@ -1,7 +1,9 @@
 //! docs/internals/coverage.md: the tests, fixtures and functions that its tables name are there.
 //!
 //! What must stay: only words that look like a test's name are looked for; the page stays free
-//! text.
+//! text. Tests by part: `names_must_be_there` (`names`, `is_name`); `found` is the tests' own.
+//!
+//! Callers: mod.rs (`names`).
 //!
 //! Tests: below
 

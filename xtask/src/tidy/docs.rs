@@ -1,6 +1,12 @@
-//! Rules over the documentation.
+//! Rules over the documentation (CONTRIBUTING.md, "Rules that a check enforces").
 //!
 //! What must stay: the sentences of README that it counts; the page's own numbers are the truth.
+//! Free: how it is done, and words that no test or script reads. Tests by part:
+//! `a_page_has_one_title` (`one_heading`), `a_crate_without_a_description_is_found`
+//! (`crates_are_described`), `counts_of_an_older_table_are_found` (`directions_are_counted`,
+//! `sums`); `headings` is the tests' own.
+//!
+//! Callers: mod.rs (`one_heading`, `crates_are_described`, `directions_are_counted`).
 //!
 //! Tests: below
 

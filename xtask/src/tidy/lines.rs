@@ -1,6 +1,13 @@
 //! Rules over single lines: width, leftover markers, paths of one machine.
 //!
-//! What must stay: limits of CONTRIBUTING.md; quoted data are exempt.
+//! What must stay: limits of CONTRIBUTING.md; quoted data are exempt. Free: how it is done, and
+//! words that no test or script reads. Tests by part:
+//! `a_line_of_101_columns_is_found_and_one_of_100_is_not` and `urls_and_quotations_may_be_wide`
+//! (`too_wide`), `a_tab_is_eight_columns_in_c` (`columns`),
+//! `every_marker_is_found_and_words_around_them_are_not` (`markers`, `leftovers`),
+//! `a_path_of_one_machine_is_found_outside_tests` (`machine_paths`); `run` is the tests' own.
+//!
+//! Callers: mod.rs (`too_wide`, `leftovers`, `machine_paths`).
 //!
 //! Tests: below
 

@@ -2,7 +2,12 @@
 //! and to a heading or an anchor of it where they name one; `docs/PAGE.md` in any file is a page.
 //! Anchors of the rules have a stricter check of their own (`rules.rs`).
 //!
-//! What must stay: anchors are made as GitHub makes them.
+//! What must stay: anchors are made as GitHub makes them. Free: how it is done, and words that no
+//! test or script reads. Tests by part: `links_that_lead_somewhere` and `links_that_lead_nowhere`
+//! (`relative`, `of_documents`, `targets`, `link`, `resolved`, `is_there`, `anchors`),
+//! `a_page_is_named_by_where_it_is` (`pages`); `found` is the tests' own.
+//!
+//! Callers: mod.rs (`relative`, `of_documents`), rules.rs (`targets`, `resolved`).
 //!
 //! Tests: below
 

@@ -1,6 +1,11 @@
-//! The style check: what rustfmt and clippy do not look at.
+//! The style check: what rustfmt and clippy do not look at (CONTRIBUTING.md, "Rules that a check
+//! enforces").
 //!
-//! What must stay: the order of findings: by rule, then by file. Each rule only reads.
+//! What must stay: the order of findings: by rule, then by file. Each rule only reads. Free: how it
+//! is done, and words that no test or script reads. Tests by part: repo.rs::`the_style_holds`
+//! (`check`), site/mod.rs::`links_must_lead_somewhere_on_the_site` (`broken_links`).
+//!
+//! Callers: commands.rs (`check`).
 //!
 //! Tests: xtask/tests/all/repo.rs::the_style_holds
 

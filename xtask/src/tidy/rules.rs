@@ -2,7 +2,17 @@
 //! decision's number has its page, and no other form of citation is left. A rule that cannot be
 //! found in the repository is no rule.
 //!
-//! What must stay: an anchor's name never changes its meaning; each is unique over all pages.
+//! What must stay: an anchor's name never changes its meaning; each is unique over all pages. Free:
+//! how it is done, and words that no test or script reads. Tests by part:
+//! `a_citation_that_resolves_is_none`, `only_the_placeholder_stands_for_a_citation` and
+//! `an_anchor_goes_on_to_the_end_of_the_word` (`citations`, `cited`, `words_in`, `ends_word`,
+//! `parted`, `is_of_anchor`), `a_path_from_another_folder_is_looked_at` (`linked`),
+//! `a_decision_has_its_page` (`decided`), `a_broken_citation_names_the_nearest_anchor`,
+//! `an_anchor_of_another_page_is_said_to_be_there` and `a_missing_page_is_found` (`missing`),
+//! `a_doubled_anchor_is_found` (`anchors`), `old_forms_are_found` (`old_forms`, `old_form`,
+//! `is_number`); `found` is the tests' own.
+//!
+//! Callers: mod.rs (`citations`).
 //!
 //! Tests: below
 

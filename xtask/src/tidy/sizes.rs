@@ -1,6 +1,14 @@
 //! How long files and functions may be.
 //!
-//! What must stay: limits of CONTRIBUTING.md; tests at a file's end do not count.
+//! What must stay: limits of CONTRIBUTING.md; tests at a file's end do not count. Free: how it is
+//! done, and words that no test or script reads. Tests by part:
+//! `a_file_of_601_lines_is_found_but_not_a_test_or_its_tests` (`long_file`),
+//! `a_rust_function_of_71_lines_is_found` (`long_functions`, `rust_functions`, `body_end`,
+//! `line_of`), `a_c_function_is_measured_and_a_table_is_not` (`c_functions`),
+//! `braces_of_both_arms_of_a_condition_do_not_join_functions` (`without_directives`); `functions`
+//! is the tests' own.
+//!
+//! Callers: mod.rs (`long_file`, `long_functions`).
 //!
 //! Tests: below
 

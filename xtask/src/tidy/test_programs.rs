@@ -1,6 +1,11 @@
-//! Where integration tests are.
+//! Where integration tests are (CONTRIBUTING.md, "Rules that a check enforces").
 //!
-//! What must stay: one integration-test program a crate: linking takes most of the time.
+//! What must stay: one integration-test program a crate: linking takes most of the time. Free: how
+//! it is done, and words that no test or script reads. Tests by part:
+//! `one_program_of_many_modules_is_right` and `a_second_program_is_found` (`one_test_program`);
+//! `found` is the tests' own.
+//!
+//! Callers: mod.rs (`one_test_program`).
 //!
 //! Tests: below
 

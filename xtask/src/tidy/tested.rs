@@ -5,6 +5,12 @@
 //! `none; WHY`. It is the head's last paragraph.
 //!
 //! What must stay: the form of `Tests:` as the first paragraph has it; all heads are written by it.
+//! Free: how it is done, and words that no test or script reads. Tests by part:
+//! `a_rule_has_its_tests` and `what_does_something_has_its_tests` (`named`, `not_there`, `head`,
+//! `does_something`, `has_tests`, `is_generated`, `is_test`), `a_crate_has_its_tests` (`is_root`);
+//! `found` is the tests' own.
+//!
+//! Callers: mod.rs (`named`).
 //!
 //! Tests: below
 

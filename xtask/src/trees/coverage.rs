@@ -5,7 +5,12 @@
 //! `--page`: renews docs/internals/kernel-coverage.md, if nothing is wrong. KEEP=1: the objects
 //! stay, and the counters of earlier runs are added.
 //!
-//! What must stay: the form of the list, and that a function without a reason fails.
+//! What must stay: the form of the list, and that a function without a reason fails. Free: how it
+//! is done, and words that no test or script reads. Tests by part: `the_list_must_be_right`
+//! (`rate`, `never`, `reasons`, `judge`); `sums` is the tests' own. `run`, `built`, `runs`, `add`,
+//! `table` have no test of their own: `kernel-coverage` in nightly runs them.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: below
 

@@ -1,7 +1,12 @@
 //! Kernel trees under the shim (crates/kernel-shim): its own host in C, and what both tasks run on
-//! it.
+//! it (docs/internals/kernel-coverage.md).
 //!
-//! What must stay: scenarios are data; versions are built once and kept.
+//! What must stay: scenarios are data; versions are built once and kept. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `list`, `source`, `compile_host`, `drive`
+//! have no test of their own: nightly runs them with the shim and with coverage.
+//!
+//! Callers: coverage.rs (`source`, `compile_host`, `drive`), shim.rs (`source`, `compile_host`,
+//! `drive`).
 //!
 //! Tests: none; it runs the shim's own scenarios (crates/kernel-shim/tests), in nightly.
 

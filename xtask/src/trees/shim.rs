@@ -3,9 +3,14 @@
 //! kernel's own code, and with AddressSanitizer and UndefinedBehaviorSanitizer in the shim of both
 //! objects, the one for large machines and the one for small ones. Then on an arm64 host (by
 //! emulation), with the decisions of this one. Then what must not pass in silence: a clock that is
-//! lost, and trees that were broken on purpose.
+//! lost, and trees that were broken on purpose (docs/internals/checks.md).
 //!
-//! What must stay: outputs of two runs are equal bytes; complaints are any other words.
+//! What must stay: outputs of two runs are equal bytes; complaints are any other words. Free: how
+//! it is done, and words that no test or script reads. Tests by part: `run`, `object`, `twice`,
+//! `sanitized`, `on_arm64`, `refused`, `broken_trees`, `with_tick`, `hash`, `complaints` have no
+//! test of their own: they are the test of the shim.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; it is the test of crates/kernel-shim, which nightly runs.
 

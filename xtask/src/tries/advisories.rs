@@ -1,4 +1,5 @@
 //! `cargo xtask advisories [Cargo.lock]`: are there advisories about what we depend on?
+//! (docs/decisions/058)
 //!
 //! Each crate of Cargo.lock is looked up, and so is the project that Cranelift comes from:
 //! advisories about the compiler are filed under `wasmtime`, which nothing here depends on.
@@ -10,7 +11,10 @@
 //! later releases of a series mend faults, nothing else.
 //!
 //! What must stay: it fails where it cannot ask, by the exit code for that; nothing is downloaded
-//! but the database.
+//! but the database. Free: how it is done, and words that no test or script reads. Tests by part:
+//! `run`, `locked`, `watch` have no test of their own: nightly shows a fault of theirs.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; it asks databases of others.
 

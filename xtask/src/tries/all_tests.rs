@@ -1,8 +1,13 @@
 //! `cargo xtask test [ARGUMENT...]`: all tests, whatever fails on the way, and one line that counts
 //! them at the end. The same line goes to target/test-summary, all that tests say to
-//! target/test.log.
+//! target/test.log (ARCHITECTURE.md, "Tests, from the core outwards").
 //!
-//! What must stay: the summary's line, which CI prints; cargo's own lines are read.
+//! What must stay: the summary's line, which CI prints; cargo's own lines are read. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `results_are_added_up` (`counts`,
+//! `line`). `run`, `packages`, `rows`, `both`, `tell` have no test of their own: `make test` goes
+//! through them.
+//!
+//! Callers: commands.rs (`run`).
 //!
 //! Tests: below
 

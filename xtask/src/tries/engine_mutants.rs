@@ -1,12 +1,17 @@
 //! `cargo xtask mutants-engine [FILE...]`: breaks files of crates/engine/src in small ways and
 //! lists what its tests do not see, by cargo-mutants. Each change takes a build and a run of the
 //! tests on a copy of the tree: a minute or two. A run tries a part of the changes, and each day
-//! another part. The report stays in target/mutants/engine.
+//! another part. The report stays in target/mutants/engine (CONTRIBUTING.md, "Break it on
+//! purpose").
 //!
 //! MUTANTS_ENGINE=N: about so many changes (12); `all`: all of them, for hours. MUTANTS_PART=K:
 //! this part of them instead of today's, from 1.
 //!
-//! What must stay: each day tries another part, so that all are tried in time.
+//! What must stay: each day tries another part, so that all are tried in time. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `run` has no test of its own:
+//! nightly shows a fault of its own.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; it is a trial of the engine's tests.
 

@@ -1,9 +1,14 @@
 //! `cargo xtask fuzz [SECONDS [TARGET...]]`: fuzzes each target, guided by coverage. A panic, an
 //! input that takes over 60 s or memory above 1 GiB is a fault; the input is kept below
 //! target/fuzz/found. Starts from the kept inputs, and goes on from what earlier runs left in
-//! target/fuzz/corpus. For a night: `cargo test -p wakeplace-fuzz` runs the same without a tool.
+//! target/fuzz/corpus. For a night: `cargo test -p wakeplace-fuzz` runs the same without a tool
+//! (docs/internals/checks.md).
 //!
-//! What must stay: limits of time and memory are part of what a target promises.
+//! What must stay: limits of time and memory are part of what a target promises. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `run`, `one`, `copy` have no test
+//! of their own: nightly fuzzes by them; the kept inputs are tried by fuzz/tests/all.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: fuzz/tests/all/mutations.rs
 

@@ -3,12 +3,17 @@
 //! stays outside of the repository: it comes from Debian's package linux-source-7.3 and is built by
 //! its own Makefile, into target/kernel-schedulers. `--check` runs each: the same bytes twice, and
 //! interpreted as compiled; scx_simple as a static program too. `--arm64`: static programs for
-//! arm64.
+//! arm64 (docs/guide/schedulers.md).
 //!
 //! Needs what `wakeplace lab kernels` has fetched, a C compiler, make, libelf and zlib, clang 22 or
 //! 19 (BPF_CLANG names another). scx_qmap as clang 19 compiles it writes to a wild address.
 //!
-//! What must stay: nothing of the kernel's source enters the repository.
+//! What must stay: nothing of the kernel's source enters the repository. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `of`, `tools`, `types`, `this_machine`,
+//! `run`, `build`, `fetch`, `jobs`, `build_here`, `cross_tools`, `build_arm64`, `outcome`, `check`
+//! have no test of their own: `cargo xtask kernel-schedulers --check` runs them.
+//!
+//! Callers: commands.rs (`run`).
 //!
 //! Tests: none; `--check` is a trial of crates/foreign with the kernel's own schedulers.
 

@@ -1,8 +1,12 @@
 //! `cargo xtask metrics`: what `scx_wakeplace status --format prometheus` prints, before
-//! Prometheus's own parser (promtool, out of Debian's package, unpacked below target/tools).
+//! Prometheus's own parser (promtool, out of Debian's package, unpacked below target/tools)
+//! (docs/internals/checks.md).
 //!
 //! What must stay: the parser's verdict is the test; names of metrics stay
-//! (crates/scx/src/metrics).
+//! (crates/scx/src/metrics). Free: how it is done, and words that no test or script reads. Tests by
+//! part: `run` has no test of its own: nightly shows a fault of its own.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; it is a trial of crates/scx/src/metrics, which nightly runs.
 

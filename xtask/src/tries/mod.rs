@@ -1,6 +1,9 @@
-//! What tries the product harder than its tests do, and the list of all checks.
+//! What tries the product harder than its tests do, and the list of all checks
+//! (docs/internals/checks.md).
 //!
-//! What must stay: tools of the registry have one version each, named where they are used.
+//! What must stay: tools of the registry have one version each, named where they are used. Free:
+//! how it is done, and words that no test or script reads. Tests by part: `deny` has no test of its
+//! own: nightly shows a fault of its own.
 //!
 //! Tests: none; nightly runs it.
 

@@ -2,11 +2,14 @@
 //! Nothing may be loaded, said on the console or wider than the window, and every chart must be
 //! drawn. No script that is not the page's own may run: each page is looked at with three that
 //! somebody put into it. Screenshots at two widths, light and dark, go into FOLDER (one that is
-//! removed). REPORT_QUICK=1: each page twice only.
+//! removed). REPORT_QUICK=1: each page twice only (docs/guide/report.md).
 //!
 //! What must stay: no page loads anything; scripts of others in names never run. The names in
 //! `PAGES`, and `both`, are those that `look_at` opens, and `study` and `compare` leave the JSON
-//! that `both` is made of. Free: which pages there are, and their command lines.
+//! that `both` is made of. Free: which pages there are, and their command lines. Tests by part:
+//! `run`, `make`, `look`, `open` have no test of their own: CI and nightly show a fault of theirs.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`look_at`).
 //!
 //! Tests: none; it is a trial of crates/report/src/html, which CI and nightly run.
 

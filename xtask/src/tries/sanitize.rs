@@ -2,9 +2,13 @@
 //! UndefinedBehaviorSanitizer and with its array indices checked, under its own tests and under
 //! simulations of which everything is drawn. `quick`: its tests with fewer random states, 86
 //! simulations; `full`: all tests that simulate, 500 simulations. WAKEPLACE_RANDOM_SEED=N: the
-//! first seed.
+//! first seed (docs/internals/checks.md, "Memory of the policy core").
 //!
-//! What must stay: whatever a sanitizer finds fails the run.
+//! What must stay: whatever a sanitizer finds fails the run. Free: how it is done, and words that
+//! no test or script reads. Tests by part: `run`, `environment`, `choose_compiler`, `tests` have no
+//! test of their own: nightly shows a fault of theirs.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; it runs crates/policy-sys/tests with sanitizers.
 

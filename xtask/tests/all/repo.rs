@@ -1,4 +1,16 @@
 //! The rules over this repository itself: `cargo test --workspace` keeps them.
+//! Page: docs/internals/checks.md; CONTRIBUTING.md.
+//!
+//! What must stay: each test is a check of `cargo xtask`, with the command that repeats it: a new
+//! check gets a test here.
+//! Tests by part: `the_style_holds` (xtask/src/tidy); `the_arrows_hold` (xtask/src/arrows);
+//! `the_bindings_are_of_these_headers` (xtask/src/bindings.rs);
+//! `the_schema_is_of_the_types_of_results` (schema); `the_reasons_are_of_these_headers` (reasons);
+//! `the_parameters_are_of_these_headers` (params); `the_kernel_map_is_of_these_files`
+//! (xtask/src/kernel_map.rs); `the_outside_results_are_of_their_rows` (xtask/src/measure/outside);
+//! `every_justified_mutation_can_be_made` (mutants);
+//! `programs_of_others_are_as_they_were_published` (xtask/src/assets.rs).
+//! Helpers, and who fails with them: `repo` (most tests); `none` (all tests).
 
 use xtask::repo::Repo;
 use xtask::{

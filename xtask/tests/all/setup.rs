@@ -1,4 +1,9 @@
 //! `scripts/setup.sh` beside another installation: it waits, and says for whom.
+//!
+//! What must stay: the script waits for a held lock and says for whom; nothing of this system is
+//! installed or changed.
+//! Tests by part: `waits_for_a_held_lock` (scripts/setup.sh).
+//! Helpers, and who fails with them: `programs` (`waits_for_a_held_lock`).
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};

@@ -1,13 +1,16 @@
 //! Helpers on maps. `jit/lookup.rs` does one of these in compiled code: both must agree.
 //!
 //! What must stay: results are the kernel's errno, and each call is charged by its work, or a
-//! program could run for ever. Tests by part: `a_wild_key_is_refused` (`update`, `delete`,
-//! `for_each`), `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
+//! program could run for ever. Free: how arguments are fetched and walks are written. Tests by
+//! part: `a_wild_key_is_refused` (`update`, `delete`, `for_each`, `over`),
+//! `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
 //! `compiled_code_looks_up_as_the_helper_does` (`find`, `lookup`), `queues_and_stacks_go_round`
-//! (`push`, `pop`), `entries_of_storage_count_as_memory` (`storage`),
+//! (`push`, `pop`), `entries_of_storage_count_as_memory` (`storage`, `charge`),
 //! `walks_over_maps_count_as_memory` (`for_each`),
 //! cli/tests/all/schedulers.rs::`calls_answer_as_a_kernel_does` (`produce`, `output`, `query`),
-//! cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`commit`).
+//! cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`commit`). `places`, `has_records`
+//! and `storage_delete` have no test of their own. Callers: mod.rs (`call`);
+//! crates/foreign/src/load/rings.rs (`has_records`).
 //!
 //! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/cli/tests/all/schedulers.rs
@@ -177,7 +180,7 @@ pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {
 /// `BPF_EXIST` as a flag of a push: the oldest goes if it is full.
 const FORCE: u64 = 2;
 
-/// As bpf_map_push_elem(); `FORCE` lets the oldest go.
+/// Puts a value into a queue or on a stack, as bpf_map_push_elem(); `FORCE` lets the oldest go.
 pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64, Fault> {
     charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;

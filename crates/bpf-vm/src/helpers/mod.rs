@@ -1,7 +1,8 @@
 //! Helpers that need no kernel: maps, memory, loops, strings.
 //!
 //! What must stay: numbers are the kernel's (include/uapi/linux/bpf.h). What needs a kernel is
-//! crates/foreign's. Tests by part: `a_program_gives_what_a_kernel_gives` (`call`, `repeat`),
+//! crates/foreign's. Free: how a helper does its work; new ones by the kernel's number. Tests by
+//! part: `a_program_gives_what_a_kernel_gives` (`call`, `repeat`),
 //! programs.rs::`a_loop_of_large_copies_is_named` (`copy`, `bytes_moved`),
 //! cli/tests/all/schedulers.rs::`calls_answer_as_a_kernel_does` (`reserve`, `release`),
 //! programs.rs::`what_is_not_offered_is_refused_by_name` (`is_offered`, `name`),
@@ -178,7 +179,7 @@ fn repeat(
     Ok(count)
 }
 
-/// `bpf_kptr_xchg`.
+/// Puts a pointer into a map's value and gives the one that was there (`bpf_kptr_xchg`).
 fn exchange(vm: &mut Vm, at: u64, new: u64) -> Result<u64, Fault> {
     let old = vm.memory.u64(at);
     vm.memory.store(at, 8, new)?;

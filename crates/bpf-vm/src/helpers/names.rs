@@ -1,8 +1,8 @@
 //! Names of the helpers, by the kernel's numbers (`___BPF_FUNC_MAPPER`, include/uapi/linux/bpf.h).
 //!
 //! What must stay: the order, which is the kernel's numbers: a name's place is its helper's number,
-//! and a refusal names the helper by it. Names are appended. Tests by part:
-//! `what_is_not_offered_is_refused_by_name` (number 46).
+//! and a refusal names the helper by it. Names are appended. Free: nothing but names that a newer
+//! kernel appends. Tests by part: `what_is_not_offered_is_refused_by_name` (number 46).
 //!
 //! Tests: crates/bpf-vm/tests/all/programs.rs::what_is_not_offered_is_refused_by_name
 

@@ -1,9 +1,9 @@
 //! Helpers on strings.
 //!
 //! What must stay: bytes and lengths as the kernel's helpers give them, with the final zero counted
-//! where they count it. Tests by part: `a_program_gives_what_a_kernel_gives` (`compare`, `format`,
-//! `formatted` with `%llu` and `%x`). `copy`, other conversions and widths have no test of their
-//! own.
+//! where they count it. Free: how a format is read; more conversions may be offered. Tests by part:
+//! `a_program_gives_what_a_kernel_gives` (`compare`, `format`, `formatted` with `%llu` and `%x`).
+//! `copy`, other conversions and widths have no test of their own. Caller: mod.rs (`call`).
 //!
 //! Tests: crates/cli/tests/all/syscall_programs.rs::a_program_gives_what_a_kernel_gives
 

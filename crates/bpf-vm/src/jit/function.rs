@@ -2,11 +2,17 @@
 //! memory is what `interp` does.
 //!
 //! What must stay: same results, same faults and the same budget as the interpreter, and an address
-//! is used as it was checked. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (all
-//! of it), `shifted_addresses_are_the_same_compiled_as_interpreted` and
+//! is used as it was checked. Free: which machine code is made, as long as same.rs holds. Tests by
+//! part: `compiled_programs_do_what_interpreted_ones_do` (`build`, `leaders`, `body`,
+//! `instruction`, `load`, `widened`, `load_into`, `narrowed`, `store_from`, `store`, `jump`,
+//! `condition`, `get`, `set`, `constant`, `word`, `on_frame`: a fault of one differs from
+//! interpreted code), `shifted_addresses_are_the_same_compiled_as_interpreted` and
 //! `a_store_at_a_shifted_address_stays_inside` (`readable`, `writable`), `a_frame_begins_zeroed`
 //! (`enter`), `a_loop_without_end_is_named` (`spend`, `go`), `recursion_without_end_is_named`
-//! (`fault`), budget.rs::`what_was_not_handed_out_is_not_written` (`reaches`).
+//! (`fault`, `faults`, `call`, `arguments`, `returned`),
+//! maps.rs::`compiled_code_looks_up_as_the_helper_does` (`call_out`, `put_context`),
+//! budget.rs::`what_was_not_handed_out_is_not_written` (`reaches`). Callers: jit/mod.rs (`build`);
+//! operations.rs and lookup.rs use `get`, `set` and `constant`.
 //!
 //! Tests: crates/bpf-vm/tests/all/same.rs, crates/bpf-vm/tests/all/programs.rs,
 //! crates/bpf-vm/tests/all/budget.rs::what_was_not_handed_out_is_not_written
@@ -146,7 +152,7 @@ impl Making<'_, '_> {
         self.b.def_var(self.registers[register as usize], value);
     }
 
-    /// 64 bits.
+    /// Makes a constant of 64 bits.
     pub(super) fn constant(&mut self, value: u64) -> Value {
         self.b.ins().iconst(I64, value.cast_signed())
     }

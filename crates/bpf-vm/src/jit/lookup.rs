@@ -2,7 +2,9 @@
 //! kernel makes instructions of it, too (`array_map_gen_lookup`). All else is called.
 //!
 //! What must stay: the layout of a map's view (map/mod.rs) and the helper's answer, with its
-//! charge. Tests by part: `compiled_code_looks_up_as_the_helper_does` (`look_up`, `map_and_key`).
+//! charge. Free: which machine code is made of it. Tests by part:
+//! `compiled_code_looks_up_as_the_helper_does` (`look_up`, `map_and_key`). Caller: function.rs
+//! (`call`).
 //!
 //! Tests: crates/bpf-vm/tests/all/maps.rs::compiled_code_looks_up_as_the_helper_does
 

@@ -9,9 +9,11 @@
 //! too much of it: that program is interpreted (docs/decisions/058).
 //!
 //! What must stay: whether a program is compiled changes no result; a function that the compiler
-//! refuses is interpreted. Tests by part: `compiled_programs_do_what_interpreted_ones_do` (`new`,
-//! `compile`), `what_is_too_long_is_interpreted` (`entry`),
-//! `large_functions_nest_within_the_hosts_stack` (`MAX_NATIVE_FRAME`).
+//! refuses is interpreted. Free: Cranelift's settings, and which functions are worth compiling.
+//! Tests by part: `compiled_programs_do_what_interpreted_ones_do` (`new`, `compile`),
+//! `what_is_too_long_is_interpreted` (`entry`), `large_functions_nest_within_the_hosts_stack`
+//! (`MAX_NATIVE_FRAME`). `signature`, `failed` and `drop` have no test of their own. Callers: vm.rs
+//! (`new`, `entry`).
 //!
 //! Tests: crates/bpf-vm/tests/all/same.rs::compiled_programs_do_what_interpreted_ones_do,
 //! crates/bpf-vm/tests/all/budget.rs::what_is_too_long_is_interpreted,

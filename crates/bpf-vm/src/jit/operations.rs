@@ -1,9 +1,10 @@
 //! Arithmetic.
 //!
-//! What must stay: results to the last bit as `interp` has them. Tests by part:
-//! `compiled_programs_do_what_interpreted_ones_do` (all of it),
-//! `division_by_zero_and_by_minus_one_have_results` (`divisor`, `divided`, `remainder`),
-//! programs.rs::`shifts_take_their_count_modulo_the_width` (`plain`),
+//! What must stay: results to the last bit as `interp` has them; no division of the host traps.
+//! Free: which machine code is made, as long as same.rs holds. Tests by part:
+//! `compiled_programs_do_what_interpreted_ones_do` (`arithmetic`, `swapped`, `moved`,
+//! `context_word`), `division_by_zero_and_by_minus_one_have_results` (`divisor`, `divided`,
+//! `remainder`), programs.rs::`shifts_take_their_count_modulo_the_width` (`plain`),
 //! programs.rs::`the_arena_is_cast_by_its_low_half` (`cast`).
 //!
 //! Tests: crates/bpf-vm/tests/all/same.rs, crates/bpf-vm/tests/all/programs.rs

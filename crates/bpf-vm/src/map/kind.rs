@@ -1,10 +1,11 @@
 //! Types of maps, by the kernel's numbers (`enum bpf_map_type`, include/uapi/linux/bpf.h).
 //!
 //! What must stay: numbers are the kernel's. A type that is not offered is refused by its name.
+//! Free: which further types are offered.
 //! Tests by part: programs.rs::`what_is_not_offered_is_refused_by_name` (`from_number`, `OTHERS`),
 //! `an_array_with_other_keys_is_refused` (`is_array`), `a_program_writes_the_value_of_its_own_cpu`
 //! (`per_cpu`), `values_with_fields_of_the_kernel_are_given_up` (`is_lru`). `of_maps` has no test
-//! of its own here.
+//! of its own here. Callers: map/mod.rs; crates/foreign/src/load/bpf.rs (`from_number`).
 //!
 //! Tests: crates/bpf-vm/tests/all/maps.rs,
 //! crates/bpf-vm/tests/all/programs.rs::what_is_not_offered_is_refused_by_name,
@@ -92,7 +93,7 @@ impl MapKind {
         )
     }
 
-    /// Keys are indices.
+    /// Says whether the map is an array: its keys are indices.
     pub(crate) fn is_array(self) -> bool {
         matches!(
             self,

@@ -5,15 +5,16 @@
 //! one of `jit/lookup.rs`, where arrays are looked up.
 //!
 //! What must stay: the order of keys, errno values, and addresses of values as long as their
-//! element lives. Tests by part: `an_array_with_other_keys_is_refused` and
-//! programs.rs::`a_map_that_is_too_large_is_refused` (`new`),
-//! `a_program_writes_the_value_of_its_own_cpu` (`update`, `lookup`),
-//! `a_hash_map_is_filled_by_a_program` (`insert`), `a_wild_key_is_refused` (`key_at`),
-//! `queues_and_stacks_go_round` (`push`, `pop`, `slot`), `the_order_of_a_map_is_that_of_insertion`
-//! (`keys`), `keys_of_maps_count_as_memory` (`pay`),
-//! `values_with_fields_of_the_kernel_are_given_up` (`give_back`, `storage`, `storage_delete`),
-//! `compiled_code_looks_up_as_the_helper_does` (`view`). `set_inner`, `next_key` and `key_of` have
-//! no test of their own here.
+//! element lives. Free: how keys are kept and found. Tests by part:
+//! `an_array_with_other_keys_is_refused` and programs.rs::`a_map_that_is_too_large_is_refused`
+//! (`new`), `a_program_writes_the_value_of_its_own_cpu` (`update`, `lookup`, `write`, `delete`),
+//! `a_hash_map_is_filled_by_a_program` (`insert`, `find`, `lookup_at`), `a_wild_key_is_refused`
+//! (`key_at`), `queues_and_stacks_go_round` (`push`, `pop`, `slot`, `is_queue`),
+//! `the_order_of_a_map_is_that_of_insertion` (`keys`), `keys_of_maps_count_as_memory` (`pay`),
+//! `values_with_fields_of_the_kernel_are_given_up` (`give_back`, `storage`, `storage_delete`,
+//! `copies`), `compiled_code_looks_up_as_the_helper_does` (`view`, `stride`, `array_bytes`).
+//! `set_inner`, `next_key` and `key_of` have no test of their own here; `len` and `base` are looks.
+//! Callers: helpers/maps.rs (programs), crates/foreign/src/load/bpf.rs (the loader), vm.rs (`new`).
 //!
 //! Tests: crates/bpf-vm/tests/all/maps.rs, crates/bpf-vm/tests/all/budget.rs,
 //! crates/bpf-vm/tests/all/programs.rs
@@ -146,7 +147,7 @@ impl Map {
         Ok(map)
     }
 
-    /// It has no keys.
+    /// Says whether it is a queue or a stack, which have no keys.
     fn is_queue(&self) -> bool {
         matches!(self.spec.kind, MapKind::Queue | MapKind::Stack)
     }
@@ -211,7 +212,7 @@ impl Map {
         }
     }
 
-    /// Where an array's values begin.
+    /// Gives the address where an array's values begin.
     #[must_use]
     pub fn base(&self) -> u64 {
         self.base
@@ -421,7 +422,8 @@ impl Map {
         found.map(|(key, at)| (key.clone(), *at))
     }
 
-    /// Where a queue has its value of this number, the oldest being 0: values go round in an array.
+    /// Gives the address where a queue has its value of this number, the oldest being 0: values go
+    /// round in an array.
     fn slot(&self, number: u64) -> u64 {
         let places = u64::from(self.spec.max_entries).max(1);
         self.base + (self.oldest + number) % places * self.stride()

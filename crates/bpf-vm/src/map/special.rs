@@ -1,9 +1,10 @@
 //! Fields of a map's values that belong to the kernel: an update leaves them as they are.
 //!
 //! What must stay: what kinds of fields the kernel owns is the kernel's list; offsets are bytes
-//! within a value. Tests by part: hostile.rs::`structs_within_structs_are_refused`
-//! (`special_fields`, `collect`), hostile.rs::`changed_types_are_refused_or_read` (bytes from
-//! anywhere), `values_with_fields_of_the_kernel_are_given_up` (what a map makes of them),
+//! within a value. Free: how a type is walked. Tests by part:
+//! hostile.rs::`structs_within_structs_are_refused` (`special_fields`, `collect`),
+//! hostile.rs::`changed_types_are_refused_or_read` (bytes from anywhere),
+//! `values_with_fields_of_the_kernel_are_given_up` (what a map makes of them),
 //! `runs_are_the_same_twice_and_interpreted` (real types). `TAGS` has no test of its own here.
 //!
 //! Tests: crates/bpf-vm/tests/all/hostile.rs,

@@ -1,4 +1,24 @@
 //! The budget: bytes and work that programs cause, and how much is compiled.
+//! Page: docs/decisions/058.
+//!
+//! What must stay: what counts and how many bytes is stated by the limits in src/budget.rs; the
+//! sums are worked out in the tests. Kernel files named at a test are the rule. Free: sizes of the
+//! programs and maps, if they still pass a limit.
+//! Tests by part (in crates/bpf-vm/src): budget.rs: `keys_of_maps_count_as_memory` (`ENTRY_BYTES`),
+//! `what_is_too_long_is_interpreted` (`COMPILED`, `COMPILED_FUNCTION`), `programs_count_as_memory`
+//! (`INSN_BYTES`, `OBJECT_BYTES`); fault.rs: `keys_of_maps_count_as_memory` (`HeapFull`);
+//! helpers/maps.rs: `entries_of_storage_count_as_memory` (`storage`),
+//! `walks_over_maps_count_as_memory` (`for_each`), `queues_and_stacks_go_round` (`push`, `pop`);
+//! helpers/mod.rs: `queues_and_stacks_go_round` (`call`); memory.rs:
+//! `what_is_freed_twice_is_free_once` (`free`); arena.rs: `what_was_not_handed_out_is_not_written`
+//! (`place`); jit/function.rs: `what_was_not_handed_out_is_not_written` (`reaches`); jit/mod.rs:
+//! `what_is_too_long_is_interpreted` (`entry`); vm.rs: `programs_count_as_memory` (`add_program`);
+//! map/mod.rs: `the_order_of_a_map_is_that_of_insertion` (`keys`).
+//! Helpers, and who fails with them: `spec`, `with`, `call` (most tests,
+//! `keys_of_maps_count_as_memory` among them); `leave` (`keys_of_maps_count_as_memory`,
+//! `entries_of_storage_count_as_memory`, `walks_over_maps_count_as_memory`,
+//! `programs_count_as_memory`); `long` (`what_is_too_long_is_interpreted`,
+//! `programs_count_as_memory`).
 
 use crate::small::{Helpers, exit, insn, machine, set};
 use wakeplace_bpf_vm::memory::{ARENA, BASE, PAGE};

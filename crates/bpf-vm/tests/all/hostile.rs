@@ -1,4 +1,17 @@
 //! Bytes from anywhere: refused, or harmless.
+//! Page: docs/internals/checks.md.
+//!
+//! What must stay: no bytes panic, leave the machine's memory or take without end; bytes follow
+//! from the seed. Free: numbers of rounds and seeds; more kinds of bytes.
+//! Tests by part (in crates/bpf-vm/src): map/special.rs: `structs_within_structs_are_refused`
+//! (`special_fields`, `collect`), `changed_types_are_refused_or_read` (bytes from anywhere); the
+//! reader of names: `long_names_are_none`; insn.rs: `any_bytes_are_refused_or_run` (`check`,
+//! `decode`); program.rs: `any_bytes_are_refused_or_run` (`link`); the reader of types:
+//! `types_are_read`.
+//! Helpers, and who fails with them: `types` (`structs_within_structs_are_refused`,
+//! `types_are_read`, `changed_types_are_refused_or_read`); `blob`
+//! (`structs_within_structs_are_refused`, `types_are_read`, `long_names_are_none`,
+//! `changed_types_are_refused_or_read`).
 
 use crate::small::{Helpers, Random, machine};
 use wakeplace_bpf_vm::{Btf, Insn, Program, map};

@@ -1,4 +1,21 @@
 //! Helpers on maps, called as programs call them.
+//! Rule: the kernel's kernel/bpf, by the file named at each test.
+//!
+//! What must stay: results and errors are the kernel's; compiled code and helper agree. Free: sizes
+//! of maps and values, and how programs are put together.
+//! Tests by part (in crates/bpf-vm/src): helpers/maps.rs: `a_wild_key_is_refused` (`update`,
+//! `delete`, `for_each`), `a_program_writes_the_value_of_its_own_cpu` (`lookup`, `update`),
+//! `compiled_code_looks_up_as_the_helper_does` (`find`, `lookup`); map/mod.rs:
+//! `a_wild_key_is_refused` (`key_at`), `values_with_fields_of_the_kernel_are_given_up`
+//! (`give_back`, `storage`, `storage_delete`); map/kind.rs: `an_array_with_other_keys_is_refused`
+//! (`is_array`), `a_program_writes_the_value_of_its_own_cpu` (`per_cpu`),
+//! `values_with_fields_of_the_kernel_are_given_up` (`is_lru`); budget.rs:
+//! `values_of_queues_count_as_memory` (`BYTES`); memory.rs: `values_of_queues_count_as_memory`
+//! (`copy`); jit/lookup.rs: `compiled_code_looks_up_as_the_helper_does` (`look_up`, `map_and_key`).
+//! Helpers, and who fails with them: `spec` (all tests, `an_array_with_other_keys_is_refused` among
+//! them); `with` (`a_wild_key_is_refused`, `a_program_writes_the_value_of_its_own_cpu`); `call`
+//! (`a_wild_key_is_refused`, `a_program_writes_the_value_of_its_own_cpu`,
+//! `compiled_code_looks_up_as_the_helper_does`). Page: docs/decisions/058.
 
 use crate::small::{Helpers, exit, insn, machine};
 use wakeplace_bpf_vm::memory::BASE;

@@ -1,5 +1,28 @@
 //! What single instructions and faults do, by the instruction set's own words
 //! (Documentation/bpf/standardization/instruction-set.rst).
+//!
+//! What must stay: results are those of the instruction set's own words, the same interpreted and
+//! compiled (`both`); faults have their names. Free: registers and constants of a program that its
+//! rule does not name.
+//! Tests by part (in crates/bpf-vm/src): jit/operations.rs:
+//! `division_by_zero_and_by_minus_one_have_results` (`divisor`, `divided`, `remainder`),
+//! `shifts_take_their_count_modulo_the_width` (`plain`); interp.rs:
+//! `shifts_take_their_count_modulo_the_width` (`wide`, `narrow`), `a_load_goes_by_its_register`
+//! (`read`), `recursion_without_end_is_named` (`run`), `the_arena_is_cast_by_its_low_half`
+//! (`moved`); fault.rs: `a_load_from_a_wild_address_is_0_and_a_store_is_a_fault` (`WildStore`),
+//! `a_loop_without_end_is_named` (`Budget`), `recursion_without_end_is_named` (`Stack`),
+//! `what_is_not_offered_is_refused_by_name` (`Refusal`); memory.rs: `a_load_goes_by_its_register`
+//! (`load`, `holds`), `the_page_of_zeros_stays` (`LOWEST`); budget.rs:
+//! `a_loop_without_end_is_named` (`INSNS`); helpers/mod.rs: `a_loop_of_large_copies_is_named`
+//! (`copy`, `bytes_moved`), `what_is_not_offered_is_refused_by_name` (`is_offered`, `name`);
+//! jit/mod.rs: `large_functions_nest_within_the_hosts_stack` (`MAX_NATIVE_FRAME`); jit/function.rs:
+//! `a_frame_begins_zeroed` (`enter`); program.rs: `a_frame_begins_zeroed` (`frame_used`),
+//! `a_wide_constant_is_whole` (`value`); arena.rs: `the_arena_is_cast_by_its_low_half` (`bases`,
+//! `mark`); map/mod.rs: `a_hash_map_is_filled_by_a_program` (`insert`),
+//! `a_map_that_is_too_large_is_refused` (`new`); vm.rs: `a_hash_map_is_filled_by_a_program`
+//! (`add_map`, `copy`).
+//! Helpers, and who fails with them: `operation` (`division_by_zero_and_by_minus_one_have_results`,
+//! `shifts_take_their_count_modulo_the_width`). Page: docs/decisions/058.
 
 use crate::small::{Helpers, both, exit, insn, machine, set, wide};
 use wakeplace_bpf_vm::memory::{ARENA, BASE, PAGE, SIZE};

@@ -1,4 +1,17 @@
 //! Random programs: the compiler does what the interpreter does, to the last bit of memory.
+//! Page: docs/decisions/058.
+//!
+//! What must stay: compiled and interpreted programs agree to the last bit; a program that once
+//! differed stays as a test of its own. Free: seeds, lengths and numbers of programs.
+//! Tests by part (in crates/bpf-vm/src): insn.rs: `compiled_programs_do_what_interpreted_ones_do`
+//! (`arithmetic`, `atomic`, `jumps`); jit/mod.rs: `compiled_programs_do_what_interpreted_ones_do`
+//! (`new`, `compile`); jit/function.rs: `a_store_at_a_shifted_address_stays_inside` (`readable`,
+//! `writable`); jit/function.rs: `shifted_addresses_are_the_same_compiled_as_interpreted`.
+//! Helpers, and who fails with them: `register`, `constant`, `arithmetic`, `memory`, `access`,
+//! `jump`, `program`, `written`, `count`, `compare`
+//! (`compiled_programs_do_what_interpreted_ones_do`,
+//! `shifted_addresses_are_the_same_compiled_as_interpreted`); `shifted`
+//! (`shifted_addresses_are_the_same_compiled_as_interpreted`).
 
 use crate::small::{Helpers, Random, both, exit, insn, machine, set, wide};
 use wakeplace_bpf_vm::memory::{ARENA, BASE, SIZE};

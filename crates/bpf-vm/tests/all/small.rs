@@ -1,4 +1,11 @@
 //! Small programs, and random numbers.
+//!
+//! What must stay: `both` demands the same of interpreter and compiler, so nothing may be asked of
+//! one alone through it. Free: how programs are put together; a new helper beside these. Callers:
+//! programs.rs, maps.rs, budget.rs, hostile.rs, same.rs; a fault here fails there. `insn`, `exit`,
+//! `set` and `wide` make instructions; `machine` and `both` run them; `constant`, `helper`, `kfunc`
+//! and `call` link them as a loader would; `Random` (`next`, `below`, `one_of`) follows from its
+//! seed.
 
 use wakeplace_bpf_vm::memory::PAGE;
 use wakeplace_bpf_vm::{Arena, Env, Fault, Insn, Linker, Program, Vm};

@@ -232,6 +232,11 @@ Examples:
   wakeplace policy list
   wakeplace policy show linux-4.17+energy-aware=5.0";
 
+pub(super) const METRIC: &str = "\
+Examples:
+  wakeplace metric list
+  wakeplace metric list --format csv";
+
 pub(super) const POLICY_SHOW: &str = "\
 Examples:
   wakeplace policy show linux-4.17+energy-aware

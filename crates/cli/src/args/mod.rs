@@ -50,7 +50,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use review::ReviewArgs;
 pub(crate) use scheduler::SchedulerArgs;
 pub(crate) use show::{
-    DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
+    DoctorArgs, MetricCommand, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
 };
 pub(crate) use show::{ListArgs, PlatformShowArgs, WorkloadCheckArgs, WorkloadListArgs};
 pub(crate) use simulate::{
@@ -209,6 +209,16 @@ pub(crate) enum Command {
     Policy {
         #[command(subcommand)]
         command: PolicyCommand,
+    },
+    /// List what is measured of a run: the words of `--expect`, claims and results
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::METRIC,
+        arg_required_else_help = true
+    )]
+    Metric {
+        #[command(subcommand)]
+        command: MetricCommand,
     },
     /// Say what this machine has and lacks for the simulator and for the live scheduler
     #[command(

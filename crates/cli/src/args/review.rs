@@ -90,6 +90,7 @@ pub(crate) struct ReviewArgs {
     #[arg(
         long,
         value_name = "FOLDER",
+        hide_short_help = true,
         help_heading = "Output",
         display_order = 24
     )]

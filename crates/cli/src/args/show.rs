@@ -151,6 +151,14 @@ pub(crate) enum PolicyCommand {
     Show(PolicyShowArgs),
 }
 
+/// `metric ...`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MetricCommand {
+    /// List the metrics: name, unit, which direction is better, meaning
+    #[command(help_template = help::TEMPLATE)]
+    List(ListArgs),
+}
+
 /// `policy show`.
 #[derive(Debug, Args)]
 pub(crate) struct PolicyShowArgs {

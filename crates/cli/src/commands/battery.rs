@@ -55,6 +55,20 @@ impl Tried {
         Ok(Self { battery, request })
     }
 
+    /// What is run, in one line.
+    pub(super) fn title(&self) -> String {
+        let own = &self.request.platforms;
+        if own.is_empty() {
+            return self.battery.title.clone();
+        }
+        let boards: Vec<&str> = own.iter().map(|board| board.name()).collect();
+        format!(
+            "The loads of `{}` on {}",
+            self.battery.name,
+            boards.join(", ")
+        )
+    }
+
     /// The loads on their boards, with the schedulers that are asked for: nothing of this machine
     /// can be reached any more from then on, if there are any.
     pub(super) fn cells(

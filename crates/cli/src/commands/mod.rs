@@ -17,6 +17,7 @@ mod kernel_diff;
 mod lab;
 pub(crate) mod lab_watch;
 mod mcp;
+mod metric;
 mod pages;
 mod platform;
 mod platform_clocks;
@@ -52,6 +53,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Platform { command } => platform::run(command, terminal),
         Command::Workload { command } => workload::run(command, terminal),
         Command::Policy { command } => policy::run(command, terminal),
+        Command::Metric { command } => metric::run(&command, terminal),
         Command::Diff(args) => diff::diff(&args, terminal),
         Command::Review(args) => review::review(&args, terminal),
         Command::Report(args) => report::report(&args, terminal),

@@ -25,7 +25,9 @@ use crate::text::{plain, style};
 use crate::wall;
 use std::path::{Path, PathBuf};
 use wakeplace_outcome::{Holds, PartedSide, PartedWakeup, Parting, Review};
-use wakeplace_report::{Reviewed, largest, review_csv, review_json, review_mail, review_text};
+use wakeplace_report::{
+    Reviewed, beside, largest, review_csv, review_json, review_mail, review_text,
+};
 use wakeplace_study::{
     About, BatteryCell, Claims, Command, Comparison, Experiment, PolicyRuns, Question, Request,
     trace_meter,
@@ -153,7 +155,7 @@ fn walled(
     let judged = judged.transpose().map_err(Failure::input)?;
     let mut review = Reviewed {
         battery: &tried.battery.name,
-        title: &tried.battery.title,
+        title: &tried.title(),
         loads: &loads,
         comparisons: &comparisons,
         conditions: conditions(&cells, &comparisons),
@@ -180,9 +182,6 @@ fn walled(
         FormatName::Md => review_mail(&review),
     };
     output.write(&text, terminal)?;
-    for warning in warnings(&comparisons) {
-        terminal.warn(&warning);
-    }
     let missed = review.claims.iter().any(|claim| claim.holds == Holds::No);
     Ok(if missed { Verdict::Unmet } else { Verdict::Ok })
 }
@@ -206,17 +205,6 @@ fn differ(experiment: &Experiment) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// What a reader should know of the runs, each sentence once.
-fn warnings(comparisons: &[Comparison]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for warning in comparisons.iter().flat_map(|one| &one.warnings) {
-        if !all.contains(warning) {
-            all.push(warning.clone());
-        }
-    }
-    all
 }
 
 /// What the figures hold for: kernels, program, machines, loads, seeds.
@@ -253,8 +241,10 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
         }
         loads.push(&cell.load);
         let of = &cell.experiment;
+        let jitter = cell.request.jitter;
+        let jitter = jitter.map_or_else(String::new, |jitter| format!(", jitter {jitter}"));
         all.push(format!(
-            "{}: {} ({} on {}).",
+            "{}: {}, {}{jitter}, as on {}",
             cell.load,
             of.workload.name,
             time(of.options.duration_ns),
@@ -262,9 +252,12 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
         ));
     }
     let seeds = cells.first().map_or(0, |cell| cell.experiment.seeds.len());
-    all.push(format!(
-        "{seeds} seeds, the same for both; changes are taken seed by seed, with 95 % intervals."
-    ));
+    all.push(match seeds {
+        1 => "One seed: nothing is told from chance.".to_owned(),
+        _ => format!(
+            "{seeds} seeds, the same for both; changes are taken seed by seed, with 95 % intervals."
+        ),
+    });
     all
 }
 
@@ -274,8 +267,8 @@ fn who(runs: &PolicyRuns) -> String {
     let facts = runs.settings.iter().filter(|(key, _)| is_fact(key));
     let facts: Vec<String> = facts.map(|(key, value)| format!("{key} {value}")).collect();
     match facts.is_empty() {
-        true => format!("{}.", runs.policy),
-        false => format!("{} ({}).", runs.policy, facts.join(", ")),
+        true => runs.policy.clone(),
+        false => format!("{} ({})", runs.policy, facts.join(", ")),
     }
 }
 
@@ -301,6 +294,7 @@ fn partings(
             load: row.load.clone(),
             metric: row.metric.clone(),
             delta_pct: row.delta_pct,
+            beside: beside(review, row),
             seed: cell.experiment.seeds[0],
             wakeup,
         });
@@ -345,12 +339,13 @@ fn recorded(experiment: &Experiment, path: &Path) -> Result<(), Failure> {
 
 /// A wake-up that went differently, explained on both sides.
 fn told(cell: &BatteryCell, parted: &wakeplace_study::Parted) -> Result<PartedWakeup, Failure> {
-    let workload = cell.experiment.first_workload().map_err(Failure::input)?;
-    let task = workload.tasks[parted.task as usize].name.clone();
+    let task = &parted.task;
     let side = |side: usize| -> Result<PartedSide, Failure> {
         let own = one_side(&cell.experiment, side);
-        let name = own.names().swap_remove(0);
         let is_scheduler = !own.schedulers.is_empty();
+        // A tree's own name is not the one that it is asked for by.
+        let typed = cell.request.policies.get(side).filter(|_| !is_scheduler);
+        let name = typed.cloned().unwrap_or_else(|| own.names().swap_remove(0));
         let other = parted.cpu[1 - side];
         let era = own.policies.first().and_then(|policy| policy.tree());
         let mut request = cell.request.clone();
@@ -436,5 +431,8 @@ fn command(
     }
     words.extend(about.wakeup.map(|number| format!("--wakeup {number}")));
     words.extend(about.why_not.map(|cpu| format!("--why-not {cpu}")));
+    for policy in &about.compare_policy {
+        words.extend(["--compare-policy".to_owned(), shell_word(policy)]);
+    }
     words.join(" ")
 }

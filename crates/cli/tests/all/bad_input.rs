@@ -1,4 +1,29 @@
 //! Wrong input gives one clear error, exit code 2 and no output.
+//! Pages: `--help` of each command; docs/guide/rt-app.md, "How a file is read".
+//!
+//! What must stay: exit code 2, nothing on standard output, one error that names what was wrong and
+//! what is known; words of messages are what users read, so a test names the words that must be
+//! there, not the whole text.
+//! Tests by part (in crates/cli/src): commands/simulate.rs: `unknown_names_get_the_nearest`,
+//! `a_hundred_megabytes_of_brackets_are_refused_at_once`,
+//! `a_model_setting_that_the_platform_cannot_have_is_refused`,
+//! `task_groups_that_cannot_be_are_refused` (`sim`); args/mod.rs: `wrong_usage_is_refused`
+//! (`parse`, `Parsed::Refuse`); args/show.rs: `wrong_usage_is_refused` (`DoctorArgs`);
+//! commands/platform.rs: `what_was_meant_comes_before_what_there_is` (names that are not known);
+//! args/asked.rs: `numbers_say_what_is_expected` (`value_parser`); args/values.rs:
+//! `numbers_say_what_is_expected` (`jobs`, `cpus`); crates/workload/src/input.rs:
+//! `standard_input_is_read_as_a_workload` (`standard_input`); terminal.rs:
+//! `an_error_does_not_steer_the_terminal` (`error`); crates/study/src/oracle.rs:
+//! `the_oracle_wants_a_machine_that_stays_as_it_is` (`check_fixed`); crates/study/src/policy_at.rs:
+//! `a_change_after_the_run_is_refused` (by the command); workload files and lengths
+//! (crates/workload, crates/study/src/request.rs):
+//! `a_duration_needs_a_unit_and_something_to_happen`, `tasks_must_exist_and_fit_the_machine`,
+//! `malformed_files_are_refused_by_line_and_column`,
+//! `what_is_not_modelled_is_refused_by_name_and_place`,
+//! `brackets_within_the_limit_are_refused_too`.
+//! Helpers, and who fails with them: `sim_with` (`unknown_names_get_the_nearest`,
+//! `what_was_meant_comes_before_what_there_is`, `tasks_must_exist_and_fit_the_machine`,
+//! `task_groups_that_cannot_be_are_refused`).
 
 use crate::common;
 

@@ -1,4 +1,14 @@
 //! Platform files that contradict themselves are refused, with the line.
+//! Page: docs/guide/platforms.md, "What the words mean".
+//!
+//! What must stay: each test breaks HiKey960's own file once (`changed`); the message has the line.
+//! Rules of the reader itself are tested in crates/platform/tests/all/bad_files.rs.
+//! Tests by part (in crates/cli/src): commands/platform.rs: `operating_points_must_rise` (files
+//! that are refused); commands/platform_import.rs: `an_import_spares_what_it_reads` (places),
+//! `a_capture_is_no_folder` (`capture`, `CAPTURE`); places.rs: `an_import_spares_what_it_reads`
+//! (`platform import`); args/import.rs: `a_capture_is_no_folder` (`PlatformCaptureArgs`); the
+//! reader of crates/platform by the command: all others.
+//! Helpers, and who fails with them: `changed`, `refused` (most tests).
 
 use crate::common;
 

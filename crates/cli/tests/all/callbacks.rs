@@ -2,6 +2,14 @@
 //! (docs/rules/sched-ext.md#tasks), and, where WAKEPLACE_CALLBACKS_KERNELS names kernels
 //! ("7.3.4,6.18.15"), as in a guest with that kernel. The scheduler is callbacks.bpf.c in both; the
 //! form that wants tasks to run at once is for kernels that can do that.
+//!
+//! What must stay: the order is the page's; a kernel, where one is named, is compared with and
+//! never copied from. callbacks.bpf.c is crates/foreign/tests/schedulers/callbacks.bpf.c.
+//! Tests by part (in crates/cli/src): crates/sched-ext and
+//! crates/engine/src/kernel/model/sched_ext: all tests.
+//! Helpers, and who fails with them: `read`, `folder`, `ran`, `simulated`, `recorded`, `agreement`,
+//! `say`, `compare`, `knows_immed`, `small_kernel` (all tests); `assert_cycle` (most tests);
+//! `position` (`of_a_task_that_is_given_other_cpus`).
 
 use crate::common::{assert_code, program, stderr};
 use crate::schedulers::made;

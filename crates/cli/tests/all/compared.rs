@@ -1,4 +1,19 @@
 //! `compare` of several machines and loads, settings of one policy, and what seeds vary.
+//! Pages: docs/guide/results.md; docs/decisions/023.
+//!
+//! What must stay: what is said once is said once; equal seeds are one run. Words of notes are
+//! compared in part only.
+//! Tests by part (in crates/cli/src): crates/study/src/comparison/ignored.rs:
+//! `what_an_era_ignores_is_said` (`ignored`, `hints`, `slices`); crates/study/src/comparison.rs:
+//! `seeds_that_vary_nothing_are_one_run` (`seeds_vary_nothing`); crates/study/src/request.rs:
+//! `seeds_that_vary_nothing_are_one_run` (`varied`); commands/simulate.rs:
+//! `what_is_of_one_load_names_it` (`warnings`), `several_machines_and_loads_are_a_matrix`
+//! (`matrix`); crates/study/src/matrix.rs: `several_machines_and_loads_are_a_matrix` (by the
+//! command); runs_export.rs: `what_cannot_be_is_refused` (`prepare`);
+//! crates/trace/src/replay/mod.rs: `a_recording_of_another_machine_is_scaled_aloud`
+//! (`other_platform`).
+//! Helpers, and who fails with them: `compare` (`seeds_that_vary_nothing_are_one_run`,
+//! `several_machines_and_loads_are_a_matrix`, `a_recording_of_another_machine_is_scaled_aloud`).
 
 use crate::common;
 

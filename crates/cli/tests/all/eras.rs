@@ -1,4 +1,15 @@
 //! Eras differ by named rules only, and the page about them names all.
+//! Page: docs/results/eras.md.
+//!
+//! What must stay: two eras differ by their parameters and by nothing else; a new parameter joins a
+//! group of the page.
+//! Tests by part (in crates/cli/src): commands/policy.rs:
+//! `a_feature_that_is_off_names_its_successors` (`state`); crates/policy-sys/src/eras.rs: all
+//! others.
+//! Helpers, and who fails with them: `parameters`, `differences`
+//! (`an_era_differs_from_the_next_by_its_parameters_alone`,
+//! `the_page_of_eras_knows_every_difference`); `hashes`
+//! (`an_era_differs_from_the_next_by_its_parameters_alone`).
 
 use crate::common;
 

@@ -1,4 +1,22 @@
 //! Sessions of `explain`.
+//! Page: docs/guide/reasons.md; docs/decisions/034.
+//!
+//! What must stay: keys of the object are a contract: none is renamed or left out. Figures are
+//! those of the run.
+//! Tests by part (in crates/cli/src): commands/explain/text.rs:
+//! `the_title_has_the_number_that_was_asked_for` (`title`), `why_not_comes_first` (`answer`),
+//! `what_costs_more_saves_nothing` (`candidates`); crates/study/src/explain/about.rs:
+//! `the_title_has_the_number_that_was_asked_for` (`wakeup`, `task`); commands/explain.rs:
+//! `the_object_has_what_the_contract_says` (`answer`), `mistakes_say_what_there_is` (`explain`),
+//! `the_same_again` (that the run is the same); crates/outcome/src/decision.rs:
+//! `the_object_has_what_the_contract_says` (`Wakeup`, `Candidate`, `Other`), `why_not_comes_first`
+//! (`WhyNot`); crates/study/src/explain/mod.rs: `what_costs_more_saves_nothing` (`power`,
+//! `shown_power`, `dropped`); args/asked.rs: `mistakes_say_what_there_is` (`excludes`),
+//! `named_others_only` (`ALIASES`); crates/study/src/explain/asked.rs: `the_same_again`
+//! (`numbered`), `named_others_only` (`others`).
+//! Helpers, and who fails with them: `explain` (most tests); `json`
+//! (`the_title_has_the_number_that_was_asked_for`, `the_object_has_what_the_contract_says`,
+//! `why_not_comes_first`, `named_others_only`).
 
 use crate::common;
 

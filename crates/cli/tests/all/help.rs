@@ -1,4 +1,20 @@
 //! Help, version, colour and progress.
+//! Page: docs/guide/tour.md.
+//!
+//! What must stay: every example of every help text is run; a new option is told there and its
+//! example works.
+//! Tests by part (in crates/cli/src): commands/mod.rs: `every_example_works` (`run`);
+//! commands/platform_import.rs: `every_example_works` (`run`, `capture`); args/asked.rs:
+//! `help_is_complete_and_fits` (`augment_args`, `option`); args/help.rs:
+//! `help_is_complete_and_fits` (`TEMPLATE`), `without_arguments_comes_short_help` (`MAIN`);
+//! args/mod.rs: `the_version_names_commit_and_policy` (`version`), `colour_only_where_it_is_wanted`
+//! (`ColorWhen`), `nothing_but_the_result_is_on_standard_output` (`verbosity`);
+//! crates/cli/build.rs: `the_version_names_commit_and_policy` (that both words are there);
+//! commands/doctor.rs: `colour_only_where_it_is_wanted` (`mark`); progress.rs:
+//! `nothing_but_the_result_is_on_standard_output` (`finish`).
+//! Helpers, and who fails with them: `is_understood`, `quick`, `run_example`
+//! (`every_example_works`); `words`, `examples` (`every_example_works`,
+//! `without_arguments_comes_short_help`).
 
 use crate::common;
 
@@ -6,7 +22,7 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 35] = [
+const COMMANDS: [&[&str]; 38] = [
     &[],
     &["compare"],
     &["sim"],
@@ -15,6 +31,7 @@ const COMMANDS: [&[&str]; 35] = [
     &["evaluate"],
     &["explain"],
     &["report"],
+    &["review"],
     &["study"],
     &["study", "list"],
     &["study", "show"],
@@ -31,6 +48,8 @@ const COMMANDS: [&[&str]; 35] = [
     &["policy"],
     &["policy", "list"],
     &["policy", "show"],
+    &["metric"],
+    &["metric", "list"],
     &["doctor"],
     &["mcp"],
     &["completions"],
@@ -81,10 +100,11 @@ fn examples(help: &str) -> Vec<Vec<String>> {
     lines.map(words).collect()
 }
 
-/// The lab's examples boot machines, and those of `kernel` fetch and build: they are understood,
-/// and then end for lack of a cache. A place that cannot be one is a mistake of who named it.
+/// The lab's examples boot machines, those of `kernel` fetch and build, and reviews are of trees
+/// and schedulers that are not here: they are understood, and then end for lack of a cache, of a
+/// tree or of a program. A place that cannot be one is a mistake of who named it.
 fn is_understood(folder: &Path, words: &[String]) {
-    let code = if words[0] == "kernel" { 2 } else { 3 };
+    let code = if words[0] == "lab" { 3 } else { 2 };
     let cache = folder.join("app.json").join("no-folder");
     let output = common::program(folder)
         .env("WAKEPLACE_LAB_CACHE", &cache)
@@ -104,6 +124,9 @@ fn is_understood(folder: &Path, words: &[String]) {
 fn quick(mut words: Vec<String>) -> Vec<String> {
     let simulates = matches!(words[0].as_str(), "sim" | "compare");
     let is_study = words[0] == "study" && words[1] == "run";
+    if words[0] == "review" && !words.contains(&"--battery".to_owned()) {
+        words.extend(["--battery".to_owned(), "small".to_owned()]);
+    }
     if simulates || is_study {
         if let Some(at) = words.iter().position(|word| word == "--duration") {
             words.drain(at..at + 2);
@@ -169,7 +192,9 @@ fn every_example_works() {
     all.dedup();
     assert!(all.len() >= 20, "{} examples found", all.len());
     for example in all {
-        if ["lab", "kernel"].contains(&example[0].as_str()) {
+        let foreign = |word: &String| word.contains("kernel:") || word.starts_with("scx_");
+        let others = example[0] == "review" && example.iter().any(foreign);
+        if others || ["lab", "kernel"].contains(&example[0].as_str()) {
             is_understood(folder.path(), &example);
             continue;
         }

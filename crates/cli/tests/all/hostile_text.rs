@@ -1,5 +1,22 @@
 //! Names and comments of files, in every command and form that shows them: nothing in them steers a
 //! terminal, is a formula, is HTML, or looks like a line of its own. JSON has them exactly.
+//! Pages: docs/internals/checks.md; docs/guide/report.md, "How a page is made".
+//!
+//! What must stay: every command and form that shows a name of a file is tried; JSON keeps the name
+//! exactly. A new form joins a list here.
+//! Tests by part (in crates/cli/src): crates/report/src/states.rs:
+//! `results_show_names_harmlessly_in_every_form` (names of tasks); crates/text/src/shown.rs:
+//! `results_show_names_harmlessly_in_every_form` (the callers); page.rs:
+//! `answers_show_names_harmlessly_in_every_form` (`paragraph`, `point`, `section`); text.rs:
+//! `answers_show_names_harmlessly_in_every_form` (`folded`, `json`);
+//! crates/report/src/html/page.rs: `a_page_shows_names_harmlessly` (`shown`); commands/doctor.rs:
+//! `what_doctor_found_is_harmless` (`fact`); crates/text: all others.
+//! Helpers, and who fails with them: `steers` (most tests); `quoted`, `hostile`
+//! (`results_show_names_harmlessly_in_every_form`, `answers_show_names_harmlessly_in_every_form`,
+//! `errors_show_names_harmlessly`, `a_page_shows_names_harmlessly`); `harmless`, `shown`
+//! (`results_show_names_harmlessly_in_every_form`, `answers_show_names_harmlessly_in_every_form`,
+//! `errors_show_names_harmlessly`, `what_doctor_found_is_harmless`); `cells`, `no_formula`
+//! (`results_show_names_harmlessly_in_every_form`).
 
 use crate::common;
 

@@ -1,4 +1,11 @@
 //! CPUs that leave and come back, from the command line: what is done and what is refused.
+//! Rule: docs/rules/hotplug.md#hotplug.
+//!
+//! What must stay: what is refused and with which words; two runs give the same bytes.
+//! Tests by part (in crates/cli/src): crates/study/src/hotplug.rs: `cpus_come_and_go` (by the
+//! command); commands/simulate.rs: `without_steps_nothing_is_said`,
+//! `schedules_that_cannot_be_are_refused`, `tasks_out_of_range_are_refused` (`sim`);
+//! crates/engine/src/hotplug.rs: `a_pinned_task_keeps_its_cpu`.
 
 use crate::common;
 

@@ -1,5 +1,17 @@
 //! The ways that calls of a loader take: equal results by notification and by ptrace, and behind
 //! filters like a container's.
+//! Page: docs/guide/schedulers.md, "What the loader sees".
+//!
+//! What must stay: results do not depend on the way that calls take; where a way is not possible on
+//! the machine that is said.
+//! Tests by part (in crates/cli/src): commands/doctor.rs: `doctor_says_which_way_calls_take`
+//! (`interception`); crates/foreign/src/guard: all others.
+//! Helpers, and who fails with them: `in_container`, `without_filters`, `behind`, `doctor`
+//! (`doctor_says_which_way_calls_take`); `by_notification` (`results_do_not_depend_on_the_way`,
+//! `virtual_time_does_not_depend_on_the_way`); `by_ptrace` (`doctor_says_which_way_calls_take`,
+//! `what_goes_wrong_is_named_by_ptrace_too`); `sim` (`results_do_not_depend_on_the_way`,
+//! `virtual_time_does_not_depend_on_the_way`, `what_goes_wrong_is_named_by_ptrace_too`,
+//! `no_other_way_is_known`).
 
 use crate::common::{assert_code, assert_refused, program, stderr, stdout};
 use crate::schedulers::{self, hash, made};

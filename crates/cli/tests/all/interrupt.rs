@@ -1,4 +1,18 @@
 //! Ctrl-C and polite ends while files are written (exit codes of `--help`): nothing is left.
+//! Page: docs/guide/traces.md, "What is promised of files".
+//!
+//! What must stay: a signal leaves nothing of a result, and what was there stays; ignored signals
+//! stay ignored.
+//! Tests by part (in crates/cli/src): interrupt.rs: `nothing_is_left_of_an_interrupted_run`
+//! (`watch`, `start`), `ignored_signals_stay_ignored` (`ignored`); crates/files/src/drafts.rs:
+//! `nothing_is_left_of_an_interrupted_run` (`abandon`, `add`); args/import.rs:
+//! `an_ended_recording_leaves_the_kernel_as_it_was` (`WorkloadRecordArgs`); commands/record.rs:
+//! `an_ended_recording_leaves_the_kernel_as_it_was` (`Instance`, `UntilTheEnd`).
+//! Helpers, and who fails with them: `send`, `await_that` (all tests); `endless`, `drafts`
+//! (`nothing_is_left_of_an_interrupted_run`, `ignored_signals_stay_ignored`); `everything`
+//! (`nothing_is_left_of_an_interrupted_run`, `an_ended_recording_leaves_the_kernel_as_it_was`);
+//! `ended` (`nothing_is_left_of_an_interrupted_run`); `instances`
+//! (`an_ended_recording_leaves_the_kernel_as_it_was`).
 #![cfg(target_os = "linux")]
 
 use crate::common;

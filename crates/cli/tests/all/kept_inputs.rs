@@ -1,5 +1,11 @@
 //! The inputs that the fuzz targets keep, at the door: the targets call the libraries, and what the
 //! program prints of a file is said here.
+//! Page: docs/internals/checks.md.
+//!
+//! What must stay: inputs once found stay kept (fuzz/corpus); exit codes are 0, 1 or 2.
+//! Tests by part (in crates/cli/src): commands/platform_import.rs:
+//! `kept_inputs_end_well_at_the_command_line` (damaged inputs).
+//! Helpers, and who fails with them: `kept` (`kept_inputs_end_well_at_the_command_line`).
 
 use crate::common::{PERIODIC, run, stderr};
 use std::path::{Path, PathBuf};

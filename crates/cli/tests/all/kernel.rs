@@ -1,4 +1,22 @@
 //! `kernel list` and `kernel build`, where nothing can be fetched.
+//! Page: docs/guide/kernel.md.
+//!
+//! What must stay: nothing is fetched here: what is said without an archive. Missing tools are
+//! named all at once.
+//! Tests by part (in crates/cli/src): failure.rs: `without_an_archive_a_version_cannot_be_had`
+//! (`TreeError`); args/kernel.rs: `the_list_says_what_is_here_without_an_archive`
+//! (`KernelListArgs`), `what_is_no_kernel_is_refused` (`KernelBuildArgs`); commands/kernel.rs:
+//! `the_list_says_what_is_here_without_an_archive` (`list`, `tables`, `object`),
+//! `what_is_no_kernel_is_refused` (`build_one`), `missing_tools_are_named` (tools);
+//! commands/doctor.rs: `missing_tools_are_named` (`kernel_tools`); commands/kernel.rs:
+//! `what_may_not_be_read_or_written_is_refused`.
+//! Helpers, and who fails with them: `kernel` (`without_an_archive_a_version_cannot_be_had`,
+//! `the_list_says_what_is_here_without_an_archive`, `what_is_no_kernel_is_refused`);
+//! `without_archive` (`without_an_archive_a_version_cannot_be_had`,
+//! `the_list_says_what_is_here_without_an_archive`, `what_is_no_kernel_is_refused`,
+//! `missing_tools_are_named`); `tree` (`what_is_no_kernel_is_refused`, `missing_tools_are_named`,
+//! `what_may_not_be_read_or_written_is_refused`); `of_nobody`
+//! (`what_may_not_be_read_or_written_is_refused`).
 
 use crate::common;
 

@@ -1,5 +1,23 @@
 //! A kernel's decisions beside the core's answers. Where no kernel is there nothing is tried, which
 //! is said (kernel_runs.rs).
+//! Page: docs/guide/kernel.md, "Beside the policy core"; docs/rules/README.md#decision-by-decision.
+//!
+//! What must stay: the bound of 1 in 1000; broken rules must be found, which shows that the
+//! comparison sees them.
+//! Tests by part (in crates/cli/src): commands/kernel_diff.rs: `the_core_decides_as_the_kernel`
+//! (`compare`, `verdict`), `what_is_drawn_depends_on_the_seed` (`--random`),
+//! `what_cannot_be_compared_is_refused` (`run`); crates/engine/src/explain/on_tree.rs:
+//! `the_core_decides_as_the_kernel` (`take_groups`, `waking`); crates/outcome/src/kernel_diff.rs:
+//! `a_broken_rule_is_found` (`DiffKind`), `a_broken_signal_is_found` (`SignalDiff`,
+//! `SignalFigure`); crates/study/src/kernel_diff/tally.rs: `a_broken_rule_is_found` (`take`,
+//! `kinds`, `size`); args/kernel.rs: `what_is_drawn_depends_on_the_seed` (`--random`);
+//! crates/study/src/kernel_diff/mod.rs: `what_cannot_be_compared_is_refused` (`not_a_tree`);
+//! crates/engine/src/explain/on_signals.rs: `the_cores_signals_are_the_kernels` (`signal`, `join`,
+//! `leave`), `a_broken_signal_is_found` (`add_task`, `averages`, `figure`);
+//! crates/engine/src/happening.rs: `the_cores_signals_are_the_kernels` (`tell`, `tell_nr_updated`).
+//! Helpers, and who fails with them: `diff` (`the_core_decides_as_the_kernel`,
+//! `a_broken_rule_is_found`, `the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`);
+//! `signals` (`the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`).
 
 use crate::common;
 use crate::kernel_runs::{is_there, version};

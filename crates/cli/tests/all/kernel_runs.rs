@@ -1,6 +1,26 @@
 //! A kernel's own `kernel/sched` as a policy. The kernel is fetched into the cache of whoever runs
 //! the tests, once, and built there; without archive and cache nothing of it is tried, which is
 //! said.
+//! Page: docs/guide/kernel.md.
+//!
+//! What must stay: what is right is what the kernel's own source says, named at each test; nothing
+//! is compared with the model's figures but where a test says so.
+//! Tests by part (in crates/cli/src): crates/engine/src/kernel/tree/interface.rs:
+//! `energy_aware_placement_is_the_kernels_own` (`finish`, `event`);
+//! crates/engine/src/kernel/tree/frequency.rs: `waits_for_devices_move_frequencies` (`want`,
+//! `opp_wanted`); crates/engine/src/kernel/tree/entries.rs:
+//! `a_governor_that_comes_first_repeats_no_call` (`call`, `start`), `no_kind_of_work_makes_it_warn`
+//! (`carry_out`, `next_of`); trees.rs: `a_comparison_does_not_depend_on_threads` (`provide`),
+//! `a_comparison_of_one_kernel_is_refused_before_it_is_built` (that nothing is built for it);
+//! crates/engine/src/explain/on_tree.rs: `a_decision_is_explained_by_the_trees_own_figures`
+//! (`explain`, `take_cpu`); crates/engine/src/kernel/tree/interrupts.rs: `the_boot_is_forgotten`
+//! (`end_sleeps`); crates/study/src/tree.rs: `what_it_does_not_take_is_refused` (`check`);
+//! commands/explain.rs: `commands_that_cannot_have_one_say_so` (trees in `--compare-policy`).
+//! Helpers, and who fails with them: `version`, `kernel`, `is_there`, `json` (most tests);
+//! `hikey960` (`energy_aware_placement_is_the_kernels_own`, `no_kind_of_work_makes_it_warn`);
+//! `metric` (`energy_aware_placement_is_the_kernels_own`, `waits_for_devices_move_frequencies`,
+//! `a_governor_that_comes_first_repeats_no_call`, `no_kind_of_work_makes_it_warn`); `explain`
+//! (`a_decision_is_explained_by_the_trees_own_figures`, `the_boot_is_forgotten`).
 
 use crate::common;
 

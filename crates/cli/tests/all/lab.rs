@@ -1,4 +1,20 @@
 //! What `lab` refuses before it fetches or boots anything.
+//! Page: docs/guide/lab.md.
+//!
+//! What must stay: nothing is fetched or booted: a request that is right ends with exit code 3 at
+//! the cache, a wrong one with 2.
+//! Tests by part (in crates/cli/src): failure.rs: `a_right_request_gets_as_far_as_the_cache`
+//! (`LabError`); args/lab.rs: `a_wrong_machine_is_refused` (`arch`, `platform`, `cpus`),
+//! `a_file_that_is_no_kernel_of_the_guest_is_refused` (`kernel`, `modules`, `unpriced`),
+//! `either_a_workload_or_a_command_is_run` (`workload`, `command`),
+//! `packages_are_named_as_debian_names_them` (`package`, `systemd`),
+//! `a_round_needs_a_clock_of_instructions` (`icount`, `round`),
+//! `files_are_looked_at_before_anything_is_booted` (`add`, `trace`, `keep`); commands/lab.rs:
+//! `a_wrong_machine_is_refused` (`request`), `anybodys_scheduler_is_a_program_for_the_guest`
+//! (`asked`), `either_a_workload_or_a_command_is_run` (`Work`),
+//! `files_are_looked_at_before_anything_is_booted` (`trace_output`); commands/lab.rs:
+//! `a_platform_that_is_too_large_can_be_cut`, `a_wrong_scheduler_or_policy_is_refused`.
+//! Helpers, and who fails with them: `lab_run` (all tests); `x86` (most tests).
 
 use crate::common;
 

@@ -1,6 +1,10 @@
 //! Sessions of the command line: the program is run as a user runs it.
 //!
 //! One test program per crate: linking one more takes longer than running its tests.
+//!
+//! What must stay: a new file is named here, else it does not run. Nothing is asked of the
+//! libraries: only the program is. Run one file: `cargo test -p wakeplace-cli --test all
+//! results::`.
 #![allow(missing_docs, reason = "not a library")]
 
 mod bad_input;
@@ -28,6 +32,7 @@ mod promise;
 mod recordings;
 mod report;
 mod results;
+mod review;
 mod round_trip;
 mod rtapp_corpus;
 mod said;

@@ -98,7 +98,7 @@ fn a_session_lists_and_calls_tools() {
         "platforms",
         "policies",
     ];
-    assert_eq!(names, [&expected[..], &["workloads"]].concat());
+    assert_eq!(names, [&expected[..], &["workloads", "metrics"]].concat());
     assert_eq!(tools[0]["inputSchema"]["required"], json!(["policy"]));
 
     let asked = json!({"policy": "wakeplace", "platform": ["juno-r0"], "seeds": 1,
@@ -128,6 +128,7 @@ fn a_session_lists_and_calls_tools() {
         ("platforms", json!({}), "hikey960"),
         ("policies", json!({}), "linux-7.3"),
         ("workloads", json!({}), "messaging"),
+        ("metrics", json!({}), "fairness_pct"),
         ("parameters", json!({"policy": "wakeplace"}), "busy_factor"),
     ] {
         let (is_error, text) = session.call(tool, &arguments);

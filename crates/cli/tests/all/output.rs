@@ -1,4 +1,18 @@
 //! Results arrive whole or not at all.
+//! Page: docs/guide/traces.md, "What is promised of files".
+//!
+//! What must stay: a result arrives whole or not at all, and what is read is never written over.
+//! Tests by part (in crates/cli/src): args/simulate.rs: `a_file_gets_what_standard_output_would`
+//! (`OutputArgs`); output.rs: `a_file_gets_what_standard_output_would` (`write`),
+//! `an_unwritable_place_is_found_before_anything_runs` (`prepare`),
+//! `an_error_leaves_an_existing_file_as_it_was` (that nothing stays),
+//! `a_device_is_written_to_and_not_replaced` (`cannot`), `links_and_rights_stay` (links);
+//! places.rs: `what_is_read_is_not_written_over` (`apart`); args/explain.rs:
+//! `what_is_read_is_not_written_over` (`--output`); commands/simulate.rs:
+//! `an_unwritable_place_is_found_before_anything_runs` (`Outputs`); crates/files/src/place.rs:
+//! `a_device_is_written_to_and_not_replaced` (`Place::open`), `links_and_rights_stay`
+//! (`keep_rights`); output.rs and terminal.rs: all others.
+//! Helpers, and who fails with them: `sim_to`, `names` (most tests).
 
 use crate::common;
 

@@ -1,4 +1,15 @@
 //! `trace:FILE` wherever a workload is taken.
+//! Page: docs/guide/traces-in.md.
+//!
+//! What must stay: `trace:FILE` stands wherever a workload may; a latency that nobody knows is not
+//! in a result.
+//! Tests by part (in crates/cli/src): commands/workload_recording.rs:
+//! `recordings_are_workloads_everywhere` (`check`, `answer`, `Does`),
+//! `what_is_wrong_with_a_recording_is_said_everywhere` (`refused_somewhere`);
+//! crates/workload/src/spec.rs: `recordings_are_workloads_everywhere` (`recorded`);
+//! crates/trace/src/replay: `switches_alone_give_no_latencies`.
+//! Helpers, and who fails with them: `in_folder` (all tests); `recorded`
+//! (`recordings_are_workloads_everywhere`, `what_is_wrong_with_a_recording_is_said_everywhere`).
 
 use crate::common;
 

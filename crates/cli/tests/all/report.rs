@@ -1,4 +1,23 @@
 //! Pages of results.
+//! Page: docs/guide/report.md.
+//!
+//! What must stay: a page is made of the JSON alone and is the same bytes from it; a window changes
+//! no run.
+//! Tests by part (in crates/cli/src): commands/report.rs:
+//! `a_page_of_a_run_and_one_of_its_json_are_the_same_bytes` (`report`),
+//! `what_is_no_result_is_refused_and_leaves_the_page` (`read`); crates/metrics/src/profile.rs:
+//! `what_the_page_is_made_of_is_in_the_json` (`reasons`, `accounted`);
+//! crates/study/src/experiment.rs: `a_window_changes_no_run` (`timeline`);
+//! crates/report/src/html/repeat.rs: `a_study_has_its_page` (`of_study`); html.rs:
+//! `wrong_windows_and_places_are_refused_before_anything_runs` (`prepare`);
+//! crates/outcome/src/details.rs: `kinds_of_cpu_within_a_cluster_add_up` (`kinds`, `name`);
+//! expect.rs: `kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`).
+//! Helpers, and who fails with them: `compare`
+//! (`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`,
+//! `what_the_page_is_made_of_is_in_the_json`); `read`
+//! (`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes`, `a_study_has_its_page`,
+//! `what_is_no_result_is_refused_and_leaves_the_page`); `on_one_cluster`
+//! (`kinds_of_cpu_within_a_cluster_add_up`, `kinds_of_cpu_within_a_cluster_are_told_apart`).
 
 use crate::common;
 

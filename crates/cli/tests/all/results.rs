@@ -1,4 +1,28 @@
 //! What the commands answer.
+//! Pages: docs/guide/results.md; docs/guide/report.md, "The state at a time".
+//!
+//! What must stay: keys of JSON and exit codes are a contract; the same command gives the same
+//! bytes, whatever the number of threads.
+//! Tests by part (in crates/cli/src): args/simulate.rs: `the_same_command_gives_the_same_bytes`
+//! (`HowArgs`), `determinism_is_verified` (`verify_determinism`), `a_pattern_runs_several_studies`
+//! (`StudyRunArgs`), `a_state_that_cannot_be_shown_is_refused` (`dump_state`);
+//! commands/simulate.rs: `a_task_that_never_lets_time_pass_is_named` (`report`),
+//! `compare_and_sim_follow_the_contract` (`compare`), `expectations_decide_the_exit_code`
+//! (`judge`); commands/workload.rs: `loops_are_those_of_the_file` (`loops`),
+//! `workloads_of_the_repository_are_accepted` (`examine`); crates/study/src/comparison/endings.rs:
+//! `a_run_says_how_it_ended` (`endings`); commands/diff.rs: `two_results_are_compared` (`diff`);
+//! expect.rs: `expectations_of_changes_are_told_or_not` (`one_of`); commands/study.rs:
+//! `assumed_costs_are_tried_on_demand` (`options`); args/mod.rs: `lists_have_every_form`
+//! (`FormatName`); args/show.rs: `a_platform_is_shown_with_its_sources` (`PlatformShowArgs`),
+//! `a_policy_is_shown_with_what_was_set` (`PolicyShowArgs`); commands/platform_clocks.rs:
+//! `clocks_points_and_moves_are_shown` (`section`); args/values.rs:
+//! `lists_and_pages_of_platforms_are_short` (`newest_kernel`); commands/platform_text.rs:
+//! `cores_and_domains_are_shown_as_they_are` (`cpus`); commands/doctor.rs:
+//! `doctor_says_what_is_there` (`object`); crates/report/src/states.rs: `the_state_at_some_times`
+//! (`outcome`); crates/study/src/request.rs: `a_file_says_how_long_it_runs`; commands/study.rs:
+//! `a_study_runs_and_lists_its_rows`; whole runs: all others.
+//! Helpers, and who fails with them: `json` (most tests); `packed` (`the_state_at_some_times`,
+//! `a_state_that_cannot_be_shown_is_refused`).
 
 use crate::common;
 
@@ -572,7 +596,7 @@ fn assumed_costs_are_tried_on_demand() {
 
 #[test]
 fn lists_have_every_form() {
-    for list in ["platform", "workload", "policy", "study"] {
+    for list in ["platform", "workload", "policy", "study", "metric"] {
         json(&run(&[list, "list", "--format", "json"]));
         for format in ["human", "csv", "md"] {
             let output = run(&[list, "list", "--format", format]);

@@ -1,4 +1,12 @@
 //! A simulated run, exported as a trace and read back as a workload, runs the same again.
+//! Page: docs/guide/traces-in.md, "Round trip".
+//!
+//! What must stay: busy times within 0.1 %, numbers of wake-ups exactly but where a test says why
+//! not.
+//! Tests by part (in crates/cli/src): crates/trace/src/export and crates/trace/src/replay: all
+//! tests.
+//! Helpers, and who fails with them: `tasks`, `field`, `read`, `comes_back_within` (all tests);
+//! `comes_back` (`periodic_tasks_come_back`, `messages_come_back`).
 
 use crate::common;
 

@@ -1,6 +1,12 @@
 //! All files of the rt-app corpus through the program: what runs, and how each run ends. The ends
 //! follow from the meaning of the events (docs/rules/rt-app.md#rt-app-task and
 //! docs/rules/rt-app.md#rt-app-events), not from a run.
+//!
+//! What must stay: rt-app's own answers (fixtures/rtapp/corpus) are facts and are never changed; a
+//! file that is added gets its end by hand.
+//! Tests by part (in crates/cli/src): commands/workload.rs: `all_files_have_rtapps_answer` (exit
+//! codes); crates/workload/src/rtapp and whole runs: `every_accepted_file_runs_to_its_end`.
+//! Helpers, and who fails with them: `corpus`, `sim` (all tests).
 
 use crate::common;
 

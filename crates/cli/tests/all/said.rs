@@ -1,5 +1,26 @@
 //! What the program says: names that people type, notes that figures need, and no sentence too
 //! often.
+//! Pages: docs/guide/results.md; docs/guide/reasons.md.
+//!
+//! What must stay: what is said, once, where it matters; words are compared in part only.
+//! Tests by part (in crates/cli/src): commands/policy.rs: `names_from_elsewhere_lead_to_ours`
+//! (names that are not known); expect.rs: `lists_are_told_from_names` (`a_single`); args/show.rs:
+//! `one_model_can_be_listed` (`WorkloadListArgs`), `a_check_says_for_which_machine`
+//! (`WorkloadCheckArgs`); commands/workload.rs: `one_model_can_be_listed` (`list`, `flat`),
+//! `a_check_says_for_which_machine` (`checked_for`), `a_check_names_what_is_no_rtapp_file`
+//! (`check`); commands/explain/text.rs: `a_decision_says_each_reason_once` (`Sentences`, `others`);
+//! crates/metrics/src/metric.rs: `modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`);
+//! crates/study/src/comparison/cautions.rs: `modelled_joules_say_so_everywhere` (in results),
+//! `tasks_that_wake_together_are_told` (`together`, `waking_together`, `period_ns`);
+//! commands/sweep.rs: `modelled_joules_say_so_in_sweeps` (`columns`, `show`);
+//! crates/report/src/points.rs: `modelled_joules_say_so_in_sweeps` (`modelled`);
+//! commands/simulate.rs: `what_does_nothing_is_told` (`sim`); args/help.rs:
+//! `only_commands_with_expectations_speak_of_them` (`ANSWER_EXIT_CODES`, `CELLS_EXIT_CODES`);
+//! crates/workload/src/rtapp/check.rs: `a_check_names_what_is_no_rtapp_file` (`check_file`,
+//! `check_file_as`); crates/workload/src/rtapp/keys.rs: `refusals_of_rtapp_files_name_the_key`
+//! (`first_unknown`); crates/workload/src/error.rs: `refusals_of_rtapp_files_name_the_key` (the
+//! same on the command line); commands/platform_import.rs: `an_import_says_which_folder_it_needs`
+//! (wrong folders).
 
 use crate::common;
 

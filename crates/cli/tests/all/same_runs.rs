@@ -1,5 +1,13 @@
 //! The list of runs that `cargo xtask same-runs` compares has everything that can be chosen, and
 //! the record is of that list.
+//! Page: docs/internals/checks.md, "Same runs".
+//!
+//! What must stay: whoever adds an era, a feature, a model or a switch adds a run to the list, and
+//! the record has the list's order.
+//! Tests by part (in crates/cli/src): xtask's list of same runs: `each_era_and_feature_has_a_run`;
+//! crates/engine/src/options.rs: `each_model_switch_and_queue_has_a_run` (that a row is tried);
+//! xtask's record of same runs: `the_record_is_of_the_list`.
+//! Helpers, and who fails with them: `text`, `runs` (all tests).
 
 use crate::common::repository;
 

@@ -1,5 +1,33 @@
 //! `--scheduler`: small schedulers of our own, compiled here, run by way of a loader in a process
 //! of its own. The kernel that they are offered is a small one, too: no real one is needed.
+//! Page: docs/guide/schedulers.md; docs/rules/sched-ext.md.
+//!
+//! What must stay: the schedulers are crates/foreign/tests/schedulers/*.bpf.c, compiled once
+//! (`made`); their own heads have the rules that they check. `made`, `object`, `prepared`, `hash`
+//! and `loader` are used by callbacks.rs, interception.rs, syscall_programs.rs and wall.rs, too.
+//! Tests by part (in crates/cli/src): crates/bpf-vm/src/helpers/maps.rs:
+//! `calls_answer_as_a_kernel_does` (`produce`), `a_loader_runs_in_virtual_time` (`commit`);
+//! crates/bpf-vm/src/arena.rs: `runs_are_the_same_twice_and_interpreted`,
+//! `what_a_scheduler_does_wrong_is_named` (`alloc`); crates/foreign/src/instance.rs:
+//! `two_cpus_of_one_cid_end_it` (cids); commands/schedulers.rs:
+//! `a_result_says_which_scheduler_it_was` (`contender`), `what_is_no_scheduler_is_refused`
+//! (`images`), `a_loader_sees_the_modelled_machine` (`kernel`),
+//! `policies_and_schedulers_are_compared` (`add`); args/scheduler.rs:
+//! `explain_says_what_callbacks_did` (`interpret`), `wrong_options_are_refused` (`scheduler`);
+//! commands/explain.rs: `explain_takes_one_scheduler_and_says_how_it_ended` (`of_scheduler`);
+//! crates/bpf-vm/src/helpers/mod.rs: `what_is_not_offered_is_refused_by_name` (`is_offered`);
+//! crates/study/src/settings.rs: `settings_of_policies_are_refused_beside_a_scheduler_alone`
+//! (`check_model_keys`); crates/foreign/src/guard/serve.rs:
+//! `a_loader_that_hangs_leaves_nothing_behind` (`end`); crates/foreign/src/load/bpf.rs:
+//! `damaged_objects_are_refused_or_run` (hostile); crates/foreign and crates/sched-ext: all others.
+//! Helpers, and who fails with them: `sim`, `command`, `command_on`, `prepared` (most tests);
+//! `object`, `compile`, `made` (all tests); `example`, `goes_on`, `loader`
+//! (`a_loader_runs_in_virtual_time`, `runs_with_a_loader_beside_them_are_the_same`,
+//! `what_a_loader_must_not_do_is_named`); `write` (`calls_answer_as_a_kernel_does`); `hash`
+//! (`runs_are_the_same_twice_and_interpreted`, `cids_leave_and_come_back`,
+//! `runs_with_a_loader_beside_them_are_the_same`); `processes_with`
+//! (`a_loader_that_hangs_leaves_nothing_behind`); `find`
+//! (`runs_with_a_loader_beside_them_are_the_same`).
 
 use crate::common;
 

@@ -1,4 +1,13 @@
 //! What the program writes is what docs/result.schema.json says.
+//! Page: docs/guide/results.md, "What a result holds".
+//!
+//! What must stay: docs/result.schema.json is a contract: what is written is valid, and read back
+//! as it is.
+//! Tests by part (in crates/cli/src): crates/outcome/src/decision.rs:
+//! `results_are_what_the_schema_says` (`Decision`); crates/outcome/src/forms.rs:
+//! `results_are_what_the_schema_says` (`words`, `json_schema`, `hash`).
+//! Helpers, and who fails with them: `problems`, `read_back`, `valid`
+//! (`results_are_what_the_schema_says`).
 
 use crate::common;
 
@@ -6,7 +15,7 @@ use common::{assert_code, run, stdout};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use wakeplace_outcome::{Comparison, Comparisons, Decision, Study};
+use wakeplace_outcome::{Comparison, Comparisons, Decision, Review, Study};
 
 pub(crate) fn problems(of: &Value) -> Vec<String> {
     let schema: Value = serde_json::from_str(&wakeplace_outcome::schema()).expect("JSON");
@@ -24,6 +33,7 @@ fn read_back(value: &Value) -> Value {
         serde_json::to_value(read).expect("JSON")
     }
     let read = match value {
+        _ if value.get("partings").is_some() => by::<Review>,
         _ if value.get("comparisons").is_some() => by::<Comparisons>,
         _ if value.get("study").is_some() => by::<Study>,
         _ if value.get("rule").is_some() => by::<Decision>,
@@ -67,6 +77,8 @@ fn results_are_what_the_schema_says() {
     assert_eq!(runs[0]["metrics"]["energy_j"]["mean"].as_f64(), Some(mean));
     let both = valid(&[&COMPARE[..], &["--platform=juno-r0"]].concat());
     assert_eq!(both["comparisons"].as_array().map(Vec::len), Some(2));
+    let review = ["review", "--base=linux-6.12", "--change=linux-7.3"];
+    valid(&[&review[..], &["--battery=small", "--platform=juno-r0"]].concat());
     let sim = [
         "sim",
         "--platform=hikey960",

@@ -1,4 +1,18 @@
 //! What goes where: results to standard output, remarks to standard error, colours to terminals.
+//! Page: docs/guide/tour.md.
+//!
+//! What must stay: results go to standard output, remarks to standard error, colours to terminals
+//! only.
+//! Tests by part (in crates/cli/src): args/report.rs: `a_terminal_is_not_waited_for` (`-`);
+//! commands/report.rs: `a_terminal_is_not_waited_for` (terminals); terminal.rs:
+//! `warnings_go_to_standard_error` (`warn`, `eprint`), `files_and_no_color_get_none` (`choice`,
+//! `is_plain`); commands/workload.rs: `warnings_go_to_standard_error` (warnings);
+//! commands/simulate.rs: `tables_are_coloured_as_asked` (`sim`); text.rs:
+//! `files_and_no_color_get_none` (`style`, `plain`); terminal.rs:
+//! `a_page_does_not_go_to_a_terminal`.
+//! Helpers, and who fails with them: `on_terminal` (`a_terminal_is_not_waited_for`,
+//! `a_page_does_not_go_to_a_terminal`); `plain` (`tables_are_coloured_as_asked`,
+//! `files_and_no_color_get_none`).
 
 use crate::common;
 

@@ -1,4 +1,25 @@
 //! Sweeps: what is in the store stays there, whatever ends the program.
+//! Page: docs/guide/results.md, "Sweeps"; docs/guide/cluster.md.
+//!
+//! What must stay: no committed cell is lost, none is made twice, and the end is the same bytes
+//! however often it was killed.
+//! Tests by part (in crates/cli/src): args/sweep.rs: `a_killed_sweep_goes_on` (`store`, `export`),
+//! `a_key_is_varied_once` (`vary`, `file`, `metric`), `no_run_counts_twice` (`latin_hypercube`);
+//! commands/sweep.rs: `a_killed_sweep_goes_on` (`run`, `write_export`),
+//! `two_processes_share_a_store` (`Summary`), `a_store_of_anybodys_ends_with_a_sentence`
+//! (`failure`), `a_stuck_cell_does_not_end_the_sweep` (`points`), `a_key_is_varied_once`
+//! (`definition`), `options_that_fit_no_cell_are_refused` (what is checked before the store is
+//! made); crates/store/src/db.rs: `two_processes_share_a_store` (`change`);
+//! crates/store/src/error.rs: `a_store_of_something_else_is_refused` (`refused`),
+//! `a_store_of_anybodys_ends_with_a_sentence` (exit code and sentence);
+//! crates/study/src/sweep/mod.rs: `a_store_of_something_else_is_refused` (`definition`, `inputs`);
+//! crates/store/src/sweep.rs: `a_stuck_cell_does_not_end_the_sweep` (`took`, `failed`);
+//! args/values.rs: `no_run_counts_twice` (`points`); args/asked.rs: `study_run_takes_a_file`
+//! (`from_arg_matches`); args/simulate.rs: `study_run_takes_a_file` (`store`).
+//! Helpers, and who fails with them: `start`, `count`, `until_done` (`a_killed_sweep_goes_on`);
+//! `sweep` (`a_killed_sweep_goes_on`, `two_processes_share_a_store`, `a_key_is_varied_once`,
+//! `options_that_fit_no_cell_are_refused`); `summary` (`two_processes_share_a_store`); `summary_in`
+//! (`two_processes_share_a_store`, `a_store_of_something_else_is_refused`, `no_run_counts_twice`).
 
 use crate::common;
 

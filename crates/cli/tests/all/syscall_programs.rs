@@ -1,5 +1,14 @@
 //! A program that a loader runs (`BPF_PROG_TEST_RUN`): arithmetic, maps, loops and texts of
 //! sums.bpf.c, compiled, interpreted, and in the kernel that these tests run on.
+//! Page: docs/guide/schedulers.md, "What its programs see".
+//!
+//! What must stay: the kernel's own answers are what is right; where it cannot be asked that is
+//! said.
+//! Tests by part (in crates/cli/src): crates/bpf-vm/src/helpers/mod.rs:
+//! `a_program_gives_what_a_kernel_gives` (`call`, `repeat`); crates/bpf-vm/src/helpers/text.rs:
+//! `a_program_gives_what_a_kernel_gives` (`compare`, `format`, `formatted`).
+//! Helpers, and who fails with them: `lines`, `loader`, `simulated`
+//! (`a_program_gives_what_a_kernel_gives`).
 
 use crate::schedulers::{made, prepared};
 use std::io::Write as _;

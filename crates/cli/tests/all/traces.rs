@@ -1,4 +1,17 @@
 //! Traces of `sim`: whole or not at all, and refused before anything runs.
+//! Page: docs/guide/traces.md.
+//!
+//! What must stay: all forms at once change no result; old files outlive a run that fails.
+//! Tests by part (in crates/cli/src): commands/simulate.rs: `all_forms_of_one_run` (`watch`),
+//! `the_option_of_before_is_still_understood` (`logged`); export.rs: `all_forms_of_one_run`
+//! (`Exports`), `places_are_refused_before_anything_runs` (`check`, `prepare`, `places`),
+//! `old_files_outlive_a_failed_run` (that nothing is published), `what_cannot_be_written_is_said`
+//! (`publish`); args/simulate.rs: `several_seeds_are_refused` (`SimArgs`),
+//! `the_option_of_before_is_still_understood` (`rtapp_log`); crates/trace/src/export/sink.rs:
+//! `old_files_outlive_a_failed_run` (files of a run that failed).
+//! Helpers, and who fails with them: `sim_in` (most tests); `sim_for` (all tests); `names`
+//! (`all_forms_of_one_run`, `places_are_refused_before_anything_runs`,
+//! `old_files_outlive_a_failed_run`).
 
 use crate::common;
 

@@ -1,5 +1,17 @@
 //! `--export-wakeup-cases`: the table of the capacity-aware series, and what of it must hold in any
 //! run (docs/rules/capacity-aware.md#wakeup-cases, invariants).
+//!
+//! What must stay: invariants 1 to 6 are the published tables' and hold in any run.
+//! Tests by part (in crates/cli/src): wakeup_cases.rs: `invariants_of_the_published_tables`
+//! (`write`), `refused` (`prepare`); crates/metrics/src/wakeup_cases.rs:
+//! `invariants_of_the_published_tables` (`count`), `csv_and_the_run_itself` (`NAMES`, `report`,
+//! `told`); crates/report/src/wakeup_cases.rs: `csv_and_the_run_itself` (`csv`);
+//! crates/report/src/case_table.rs: `the_tables_of_a_study_have_a_legend` (`tables`, `holds`);
+//! policy/src/placement/select.c (`wp_wake_cap`): `without_wake_cap_the_fast_path_takes_big_tasks`.
+//! Helpers, and who fails with them: `simulate` (`invariants_of_the_published_tables`,
+//! `without_wake_cap_the_fast_path_takes_big_tasks`, `csv_and_the_run_itself`); `cases`
+//! (`invariants_of_the_published_tables`, `without_wake_cap_the_fast_path_takes_big_tasks`);
+//! `share` (`invariants_of_the_published_tables`); `stdout_has_cases` (`csv_and_the_run_itself`).
 
 use crate::common;
 

@@ -1,4 +1,23 @@
 //! The wall around schedulers of others: what ends a run, and what is left of it then.
+//! Page: docs/guide/schedulers.md, "How it ends".
+//!
+//! What must stay: nothing of a loader outlives the run, and nothing that was there before is
+//! touched: processes are looked for by a word of this test's own.
+//! Tests by part (in crates/cli/src): interrupt.rs: `nothing_of_a_loader_outlives_the_run` (signals
+//! while a worker runs); wall.rs: `nothing_of_a_loader_outlives_the_run` (signals),
+//! `a_guard_that_is_killed_ends_the_run` (`Ended`), `a_broken_run_is_an_outcome` (`Broken`),
+//! `results_and_traces_are_written_through_the_wall` (`behind`, `Written`); failure.rs:
+//! `a_broken_run_is_an_outcome` (`NoResult`, `OfWorker`); crates/files/src/elsewhere.rs:
+//! `results_and_traces_are_written_through_the_wall` (`ask`, `Handle`); crates/foreign/src/guard:
+//! all others.
+//! Helpers, and who fails with them: `until`, `children`, `worker`
+//! (`nothing_of_a_loader_outlives_the_run`, `a_guard_that_is_killed_ends_the_run`,
+//! `a_broken_run_is_an_outcome`); `processes_with` (`nothing_of_a_loader_outlives_the_run`,
+//! `a_guard_that_is_killed_ends_the_run`, `a_child_of_before_is_left_alone`); `endless`
+//! (`nothing_of_a_loader_outlives_the_run`, `a_guard_that_is_killed_ends_the_run`); `kill`
+//! (`nothing_of_a_loader_outlives_the_run`, `a_guard_that_is_killed_ends_the_run`,
+//! `a_child_of_before_is_left_alone`, `a_broken_run_is_an_outcome`); `trees`
+//! (`nothing_of_a_loader_outlives_the_run`); `guard` (`a_guard_that_is_killed_ends_the_run`).
 
 use crate::common::{assert_code, assert_refused, shared_folder, stderr};
 use crate::schedulers::{loader, made, prepared};

@@ -1,3 +1,15 @@
+//! The hash of what happened, part by part (docs/internals/checks.md, "Same runs").
+//!
+//! What must stay: every field that an observer is told must count, but for order at one time and
+//! signals; a new happening gets a line in `each_event_counts`.
+//! Tests by part (in crates/engine/src): behaviour.rs: `each_part_counts` (`placement`,
+//! `run_start`, `migrate`), `each_event_counts` (`wakeup`, `forked`, `task_exit`),
+//! `order_and_signals_do_not_count` (`fact`), `nothing_between_is_nothing` (`change`),
+//! `the_end_cuts` (`finish`, `end`); happening.rs: `each_event_counts` (`Happening`).
+//! Helpers, and who fails with them: `fresh`, `hash_of`, `call` (all tests); `placement`, `chosen`
+//! (`each_part_counts`, `order_and_signals_do_not_count`); `ran` (`each_part_counts`,
+//! `nothing_between_is_nothing`, `the_end_cuts`).
+
 use super::BehaviourHash;
 use crate::happen;
 use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind, Stop};

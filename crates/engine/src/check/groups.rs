@@ -1,10 +1,13 @@
 //! What must hold of a workload's task groups before a run.
 //!
 //! What must stay: the queues and the core can carry out whatever is allowed here. The page
-//! docs/rules/group-bandwidth.md says which file came with which kernel. Tests by part:
+//! docs/rules/group-bandwidth.md says which file came with which kernel. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `what_cannot_have_groups_is_refused` (`check_groups`),
 //! bandwidth.rs::`files_that_a_kernel_lacks_are_refused` (`check_group_files`, `GROUP_FILES`),
 //! `no_scheduler_keeps_a_budget` (`check_sched_ext`).
+//!
+//! Callers: check.rs (`check_groups`).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs::what_cannot_have_groups_is_refused,
 //! crates/engine/tests/behaviour/groups.rs::no_scheduler_keeps_a_budget,

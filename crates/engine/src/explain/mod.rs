@@ -7,7 +7,13 @@
 //! What must stay: the second run is the first one up to the decision (same inputs, same events),
 //! so nothing here may change a run; threads are numbered as `RunReport::threads` has them. Tests
 //! by part: `by_number_time_and_cpu` (which decision is meant), `an_interrupt_is_told_from_a_waker`
-//! (who wakes), `what_is_not_there` (messages), `it_is_the_decision_of_the_run` (the answer).
+//! (who wakes), `what_is_not_there` (messages), `it_is_the_decision_of_the_run` (the answer). By
+//! function: `by_number_time_and_cpu` (`is_asked`, `count`, `number`, `placement`, `is_done`),
+//! `an_interrupt_is_told_from_a_waker` (`woken`, `party`), `what_is_not_there` (`missing`),
+//! `it_is_the_decision_of_the_run` (`explain`, `situation`, `idle_states`), `it_is_the_same_again`
+//! (`others`, `same_signals`), explained.rs::`the_number_is_one_of_its_task` (`forked`, `name`).
+//! The observers of both runs (`new`, `happened`, `wants_situation`, `is_shown`, `shown`): all of
+//! these.
 //!
 //! Tests: crates/engine/tests/behaviour/explain.rs
 

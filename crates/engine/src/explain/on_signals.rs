@@ -3,10 +3,15 @@
 //! set beside what the tree had after (docs/rules/README.md#signal-by-signal).
 //!
 //! What must stay: the core gets the tree's state and does one step; no figure of the core's own
-//! past comes in. Names of kinds are keys of results (docs/rules/README.md#signal-by-signal). Tests
-//! by part: `the_cores_signals_are_the_kernels` (`signal`, `join`, `leave`, `freq`),
+//! past comes in. Names of kinds are keys of results (docs/rules/README.md#signal-by-signal). Free:
+//! what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
+//! part: `the_cores_signals_are_the_kernels` (`signal`, `join`, `leave`, `freq`),
 //! `a_broken_signal_is_found` (`add_task`, `averages`, `figure`). `boosts` has no test of its own.
-//! All need a built tree.
+//! All need a built tree. `compare`, `add_queue`, `add_estimate`, `turn`, `take_clocks`,
+//! `take_queue`, `take_demand`, `task_of`, `avg` and `wide` by the first one, too: a figure that is
+//! carried over wrongly is a difference. So are `new`, `add` and `name` (of the kinds).
+//!
+//! Callers: turns.rs (`wide`).
 //!
 //! Tests: crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels,
 //! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found

@@ -4,11 +4,16 @@
 //! up.
 //!
 //! What must stay: no figure is made up, and the tree is only read. A field that the shim newly
-//! tells is taken up here, or it stays as on a fresh core. Tests by part:
+//! tells is taken up here, or it stays as on a fresh core. Free: what leaves recorded runs as they
+//! are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_decision_is_explained_by_the_trees_own_figures` (`explain`, `take_cpu`, `placed`),
 //! crates/engine/src/explain/tree.rs::`hints_of_a_tree_reach_the_core` (`take_hints`, `request`),
 //! crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel` (`take_groups`, `waking`:
-//! all figures, by agreement). The first and the last need a built tree.
+//! all figures, by agreement). The first and the last need a built tree. `take`, `take_online`,
+//! `take_party`, `kind`, `idle_state`, `offered`, `exits` and `idle_state_of` by
+//! `the_core_decides_as_the_kernel`, too. `new` by all of these.
+//!
+//! Callers: on_signals.rs (`take_hints`), tree.rs (`idle_state_of`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures,
 //! crates/engine/src/explain/tree.rs::hints_of_a_tree_reach_the_core,

@@ -2,8 +2,14 @@
 //! who took the task in the end (docs/rules/sched-ext.md#tasks).
 //!
 //! What must stay: steps are told in the order in which callbacks made them. A callback is kept
-//! only if some step of it concerns the task. Tests by part: `a_direct_dispatch` (steps),
-//! `a_wait_in_a_queue` (until it runs), `the_number_is_one_of_its_task` (which wake-up).
+//! only if some step of it concerns the task. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `a_direct_dispatch` (steps),
+//! `a_wait_in_a_queue` (until it runs), `the_number_is_one_of_its_task` (which wake-up). By
+//! function: `a_direct_dispatch` (`explain_sched_ext`, `sched_ext`, `close`, `placement`),
+//! `a_wait_in_a_queue` (`run_start`, `is_done`), `the_number_is_one_of_its_task` (`happened`:
+//! threads are counted). `wants_sched_ext`: all of these.
+//!
+//! Callers: crates/study/src/explain/scheduler.rs (`explain_sched_ext`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/explained.rs
 

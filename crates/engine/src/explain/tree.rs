@@ -2,11 +2,19 @@
 //! to the same question (`on_tree.rs`). See docs/guide/kernel.md, "In a run".
 //!
 //! What must stay: a decision is told by the tree right before its placement; both are joined here
-//! by that order. The tree is only read. Tests by part: `hints_of_a_tree_reach_the_core`
+//! by that order. The tree is only read. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `hints_of_a_tree_reach_the_core`
 //! (`asked_of`),
 //! crates/cli/tests/all/kernel_runs.rs::`a_decision_is_explained_by_the_trees_own_figures`
 //! (`explain_tree`, `idle`), crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel`
-//! (`watch_tree`). The last two need a built tree.
+//! (`watch_tree`). The last two need a built tree. The methods of both observers (`happened`,
+//! `decided`, `is_done`, `placement`, those of updates) pass on to what these tests ask for;
+//! `wakes` and `fits` are the test's own. Without `wants_situation` the tree tells no decision;
+//! `wants_decided`, `wants_signals`, `updated`, `wants_updated`, `nr_updated`, `take_nr_updated`
+//! and `counts` are `watch_tree`'s.
+//!
+//! Callers: crates/study/src/explain/tree.rs (`explain_tree`, `asked_of`),
+//! crates/study/src/kernel_diff/mod.rs (`watch_tree`).
 //!
 //! Tests: below,
 //! crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures,

@@ -2,7 +2,12 @@
 //! is noted of it, and who is next (docs/rules/README.md#signal-by-signal)?
 //!
 //! What must stay: what is compared is what the kernel's function writes; the queue's rules are in
-//! `wakeplace_kernel_queues`.
+//! `wakeplace_kernel_queues`. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part, where a tree is built: `the_cores_signals_are_the_kernels`
+//! (`preempts`, `picked`, `queued`, `marks`, `look`, `who`: each answer is compared with the
+//! kernel's). A difference is a figure of the kind's name.
+//!
+//! Callers: on_signals.rs (`picked`, `preempts`).
 //!
 //! Tests: crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels,
 //! crates/cli/tests/all/kernel_diff.rs::a_broken_signal_is_found

@@ -1,7 +1,7 @@
 //! What runs on the machine: a kernel decides which task runs where. The mechanics
 //! (`crate::mechanics`) tell it what happens, by the trait `Kernel`; it tells them what CPUs do, by
 //! their methods. There are two: `model`, our handlers around the policy core, and `tree`, any
-//! kernel tree's own `kernel/sched`.
+//! kernel tree's own `kernel/sched` (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! A kernel keeps all that has to do with scheduling: run queues, classes, ticks, timers that end
 //! sleeps, what an interrupt is for, the idle governor, balancing, requests for frequencies,
@@ -9,13 +9,24 @@
 //! granted is in its comment; both kernels and all places that call it rely on that.
 //!
 //! What must stay: the order of calls that the comments state, for both kernels. A new method is
-//! implemented by both; ARCHITECTURE.md lists it, too. Tests by part:
-//! `random_runs_obey_the_rules_1` and `random_runs_with_all_classes_obey_the_rules` (the order of
-//! calls, of the model), `no_kind_of_work_makes_it_warn` (that of a tree; where one is built),
+//! implemented by both; ARCHITECTURE.md lists it, too. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `random_runs_obey_the_rules_1` and
+//! `random_runs_with_all_classes_obey_the_rules` (the order of calls, of the model),
+//! `no_kind_of_work_makes_it_warn` (that of a tree; where one is built),
 //! crates/engine/tests/behaviour/frequency.rs::`changes_take_the_transition_latency`
 //! (`opp_reached`),
 //! crates/engine/tests/behaviour/sync.rs::`a_holder_is_lent_the_priority_of_its_waiter` (`lend`,
-//! `level`).
+//! `level`). Methods that the list does not name (`boot`, `start`, `begin_event`, `event`, `awake`,
+//! `irq_cpu`, `run_limit_ns`, `clock_is`, `show_state` ...) have their tests where they are
+//! implemented: kernel/model/interface.rs and kernel/tree/interface.rs name them.
+//!
+//! Callers, all in crates/engine/src: sim.rs (`boot`, `start`, `begin_event`, `event`, `end_event`,
+//! `finish`, `interrupt`, `awake`, `show_state`, `overutilized`, `event_name`), mechanics/work.rs
+//! (`work_done`, `ran`, `run_limit_ns`, `schedule`), mechanics/script/steps.rs (`sleep`, `exit`,
+//! `yields`, `exec`, `change`, `thread_goes_on`, `wants_cpu`), mechanics/script/start.rs
+//! (`add_task`, `spawn`, `fork`, `set_timer`), mechanics/script/sync (`wake`, `level`, `lend`),
+//! mechanics/hardware.rs (`device`, `irq_cpu`, `freq_limit`, `energy_model`), mechanics/clocks.rs
+//! (`opp_reached`, `clock_is`), mechanics/hotplug.rs (`hotplug`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/cli/tests/all/kernel_runs.rs
 

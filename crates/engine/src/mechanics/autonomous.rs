@@ -5,7 +5,10 @@
 //! hint is 0..=255 as EPP has it, 0 for most speed. The rule itself is assumed and may change with
 //! docs/decisions/059. Tests by part: `a_load_has_a_clock` (`full_permille`, `look`),
 //! `powersave_is_the_hardwares_choice_under_such_a_driver` (`choose_clocks`, `look_soon`,
-//! `look_at_load`).
+//! `look_at_load`), the latter also `new` and `is_idle`.
+//!
+//! Callers: kernel/model/interface.rs (`choose_clocks`), clocks.rs (`look_soon`), sim.rs
+//! (`look_at_load`).
 //!
 //! Tests: below,
 //! crates/engine/tests/behaviour/clocks.rs::powersave_is_the_hardwares_choice_under_such_a_driver

@@ -1,12 +1,15 @@
 //! Time: what is pending, and a hash of what has happened. Events of one instant come in the order
 //! (class, sequence): whoever pushes must not depend on more. The codes make the run's hash: an old
-//! event keeps its own.
+//! event keeps its own (docs/rules/README.md#event-order).
 //!
 //! What must stay: order of events and codes of the hash (recorded runs compare `event_hash`).
-//! Times are ns from 0. Tests by part: `order_is_time_then_class_then_sequence` (`push`,
+//! Times are ns from 0. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `order_is_time_then_class_then_sequence` (`push`,
 //! `pop_until`), `random_runs_obey_the_rules_1` (`mix`, `count`: a run twice has one hash),
 //! crates/engine/tests/behaviour/same_behaviour.rs::`events_that_do_nothing_are_not_in_it`
-//! (`event_code`). `kinds` and `name` have no test of their own.
+//! (`event_code`). `kinds` and `name` have no test of their own. Events that are pushed in order,
+//! and the ends of steps (`push_in_order`, `arm_end`, `disarm_end`) by queue/tests.rs and each run;
+//! `idle_event` by same_behaviour.rs, too. `new` by every run.
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/same_behaviour.rs

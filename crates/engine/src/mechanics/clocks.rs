@@ -3,10 +3,17 @@
 //! Limits that a kernel knows of are `hardware`'s (`limit_domain`).
 //!
 //! What must stay: a domain never runs above what any bound leaves; a clock begins to change at
-//! once and changes after the platform's latency. Tests by part:
+//! once and changes after the platform's latency. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`),
 //! `awake_cores_bound_each_others_clock` (`grants`),
-//! frequency.rs::`changes_take_the_transition_latency`.
+//! frequency.rs::`changes_take_the_transition_latency`. By function:
+//! `changes_take_the_transition_latency` (`apply_frequency`, `move_clock`, `run_at`),
+//! `awake_cores_bound_each_others_clock` (`clock_moves`, `clocks_hear`),
+//! frequency.rs::`fixed_governors_stay` (`new`), `a_package_keeps_to_its_limit` (`arm_clocks`).
+//!
+//! Callers: sim.rs (`clock_moves`, `arm_clocks`), autonomous.rs (`move_clock`), power.rs
+//! (`clocks_hear`), power_limit.rs (`move_clock`), turbo.rs (`move_clock`).
 //!
 //! Tests: crates/engine/tests/behaviour/clocks.rs
 

@@ -1,8 +1,9 @@
 //! What the mechanics keep of each CPU and cluster. The kernel above has its own record of a CPU;
-//! neither reads the other's.
+//! neither reads the other's (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: a CPU begins idle. Times are ns; positions of idle states are the CPU's own
-//! list, not the platform's. Tests by part: `random_runs_obey_the_rules_1` (`Mode`, `Cpu`),
+//! list, not the platform's. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `random_runs_obey_the_rules_1` (`Mode`, `Cpu`),
 //! idle.rs::`no_driver_does_not_poll` (`idle`), ondemand.rs::`light_load_goes_down_step_by_step`
 //! (`idle_ns`), nodes.rs::`a_thread_speeds_up_when_its_sibling_stops` (`executes`),
 //! idle.rs::`only_the_last_pays_for_the_cluster` (`ClusterState`).

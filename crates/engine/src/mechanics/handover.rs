@@ -8,10 +8,18 @@
 //! - The woken task's CPU fetches them back when the task begins to run. The target's run queue
 //!   goes to the waker and back; both ways are counted there.
 //!
-//! What must stay: times are ns by the closest level that two CPUs share. Tests by part:
+//! What must stay: times are ns by the closest level that two CPUs share. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_round_trip_moves_lines_by_the_closest_level` (fetches),
 //! `a_unit_that_was_kept_brings_its_lines` (channels), `a_move_refills_from_the_closest_level`
-//! (moves).
+//! (moves). By function: `a_round_trip_moves_lines_by_the_closest_level` (`fetch_channel`,
+//! `fetch_record`, `note_waker`, `fetch_lines`, `fetch_all`, `await_lines`),
+//! `a_move_refills_from_the_closest_level` and arithmetic.rs::`a_move_refills_caches`
+//! (`refill_caches`).
+//!
+//! Callers: mechanics/script/sync/channel.rs (`fetch_channel`, `note_waker`, `await_lines`),
+//! mechanics/script/sync/mod.rs (`fetch_record`, `note_waker`, `await_lines`), run.rs
+//! (`fetch_lines`), many files (`refill_caches`).
 //!
 //! Tests: crates/engine/tests/behaviour/handover.rs
 

@@ -3,10 +3,15 @@
 //! "Frequencies").
 //!
 //! What must stay: a limit is the position of the highest operating point that is left, and the
-//! least of all limits holds. Powers are uW, frequencies kHz. Tests by part:
+//! least of all limits holds. Powers are uW, frequencies kHz. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `changes_take_the_transition_latency` (`want_opp`), `a_cap_holds_while_it_lasts` (`freq_cap`,
 //! `limit_domain`), `interrupts_take_a_tenth` (`device`), sched_mc.rs::`interrupts_follow`
-//! (`irq_cpu`), `a_new_table_moves_the_work` (`em_scale`, `em_updates`).
+//! (`irq_cpu`), `a_new_table_moves_the_work` (`em_scale`, `em_updates`), all (`new`,
+//! `arm_hardware`), `changes_take_the_transition_latency` (`begin_change`, `end_change`).
+//!
+//! Callers: sim.rs (`arm_hardware`, `freq_cap`, `em_scale`), kernel/model/kthreads.rs (`want_opp`),
+//! kernel/tree/frequency.rs (`want_opp`), clocks.rs (`end_change`), thermal.rs (`limit_domain`).
 //!
 //! Tests: crates/engine/tests/behaviour/frequency.rs, crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/sched_mc.rs::interrupts_follow,

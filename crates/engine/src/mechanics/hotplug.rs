@@ -1,9 +1,14 @@
 //! CPUs leave and come back, as the run's schedule says; who is online. No event may run a task on
 //! a CPU that has left (docs/rules/hotplug.md#hotplug).
 //!
-//! What must stay: steps of one instant happen in the order given. Tests by part:
+//! What must stay: steps of one instant happen in the order given. Free: what leaves recorded runs
+//! as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `what_is_left_is_done_by_who_is_left` (`timer_cpu`), `who_is_away_sleeps_deep_and_keeps_still`
-//! (`set_online`).
+//! (`set_online`), all (`new`, `begin_hotplug`, `hotplug`, `is_online`, `first_online`).
+//!
+//! Callers: kernel/model/bandwidth.rs (`first_online`), kernel/model/hotplug.rs (`first_online`),
+//! kernel/model/sched_ext/callbacks.rs (`first_online`), sim.rs (`begin_hotplug`), many files
+//! (`is_online`, `timer_cpu`).
 //!
 //! Tests: crates/engine/tests/behaviour/hotplug.rs
 

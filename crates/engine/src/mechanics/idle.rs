@@ -2,9 +2,19 @@
 //! choice. Latencies are docs/decisions/006.
 //!
 //! What must stay: a wake-up within an entry waits for its end; a cluster goes no deeper than its
-//! shallowest CPU. Times are ns. Tests by part: `a_wakeup_during_entry_waits_for_its_end`,
+//! shallowest CPU. Times are ns. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `a_wakeup_during_entry_waits_for_its_end`,
 //! `a_cluster_goes_no_deeper_than_its_shallowest_cpu`, `only_the_last_pays_for_the_cluster`,
-//! `exit_latency_shows_in_wake_latency`.
+//! `exit_latency_shows_in_wake_latency`. By function: `exit_latency_shows_in_wake_latency`
+//! (`enter_idle`, `leave_idle_state`, `awake`, `way_out`),
+//! `a_wakeup_during_entry_waits_for_its_end` (`idle_entered`, `entry_over`),
+//! `a_cluster_goes_no_deeper_than_its_shallowest_cpu` (`shallowest_idle`),
+//! `only_the_last_pays_for_the_cluster` (`way_in`, `way_of`),
+//! `a_cluster_stays_up_for_its_busy_cpus` (`leave_cluster`),
+//! ondemand.rs::`light_load_goes_down_step_by_step` (`idle_ns`). `idle_state` by every run.
+//!
+//! Callers: kernel/model/idle.rs (`enter_idle`), kernel/tree/entries.rs (`enter_idle`),
+//! kernel/tree/interface.rs (`enter_idle`), thermal.rs (`shallowest_idle`), sim.rs (`entry_over`).
 //!
 //! Tests: crates/engine/tests/behaviour/idle.rs
 

@@ -10,9 +10,14 @@
 //! - **A move.** The lines of a task's own set that it has not gone over since it came to its cache
 //!   come from the one that it left.
 //!
-//! What must stay: waits are ns, sizes bytes, and all sums are integers. Tests by part:
+//! What must stay: waits are ns, sizes bytes, and all sums are integers. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `sets_compete_for_their_cache` (room), `a_shared_set_comes_from_its_users`,
-//! `a_set_follows_its_task` (a move).
+//! `a_set_follows_its_task` (a move). By function: `sets_compete_for_their_cache` (`access_ns`,
+//! `set_of`, `wanted_bytes`), `a_shared_set_comes_from_its_users` (`written_last`),
+//! `a_set_follows_its_task` (`fetch_behind`, `leave_set_behind`).
+//!
+//! Callers: handover.rs (`leave_set_behind`), mechanics/script/steps.rs (`access_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/memory.rs
 

@@ -1,7 +1,8 @@
 //! The simulated machine below any kernel: what happens when, what tasks want to do next, how far
 //! their work is, what the hardware is in, and who watches. It knows no scheduler. Which task runs
 //! where is a kernel's answer (`crate::kernel::Kernel`), which hears of events and says through the
-//! methods offered here (`offered`, and those that take the kernel) what CPUs do.
+//! methods offered here (`offered`, and those that take the kernel) what CPUs do (ARCHITECTURE.md,
+//! "The engine's two halves").
 //!
 //! The state is in structs by concern, each in the file of its name with the methods that need
 //! nothing else: `clock`, `threads`, `hardware`, `hotplug` (what changes), `told` (what observers
@@ -9,7 +10,8 @@
 //! tasks share). Methods of `Mechanics` need several of these.
 //!
 //! What must stay: no type of the core, of run queues or of sched_ext is named here
-//! (xtask/src/arrows/sources.rs checks it). Tests by part:
+//! (xtask/src/arrows/sources.rs checks it). Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `run_time_is_work_over_speed_at_each_operating_point` (the whole of it, in numbers),
 //! `random_runs_obey_the_rules_1` (the whole of it, by rules),
 //! creation.rs::`threads_are_made_one_after_the_other` (`new`: the start).

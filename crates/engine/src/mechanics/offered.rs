@@ -1,14 +1,23 @@
 //! What else the mechanics offer a kernel: time and events, interrupts, what a thread is and when
 //! it sleeps. The rest of the interface is with what it does: `work`, `run`, `idle`, `hardware`,
-//! `hotplug`, `told`.
+//! `hotplug`, `told` (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: this is the interface that kernels have (ARCHITECTURE.md lists it). Methods that
-//! change nothing take `&self`. Tests by part: `random_runs_obey_the_rules_1` (`push`, `mode`,
+//! change nothing take `&self`. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `random_runs_obey_the_rules_1` (`push`, `mode`,
 //! `note_wakeup`), arithmetic.rs::`an_idle_cpu_is_reached_by_an_interrupt` (`ipi`),
 //! wake_latency.rs::`a_polling_cpu_needs_no_interrupt` (`ipi` to one that polls),
 //! classes.rs::`io_waits_raise_the_frequency` (`takes_io_wait`),
 //! kthreads.rs::`a_periodic_thread_takes_its_time` (`set_action`),
-//! arithmetic.rs::`a_move_refills_caches` (`burden`).
+//! arithmetic.rs::`a_move_refills_caches` (`burden`). The rest (`now`, `push_in_order`,
+//! `idle_event`, `mix`, `end`, `current`, `raise`, `lower`, `thread`, `threads`, `set_due`) by
+//! every run.
+//!
+//! Callers: kernel/model/wake.rs (`ipi`, `takes_io_wait`, `note_wakeup`), kernel/tree/tasks.rs
+//! (`set_due`, `takes_io_wait`, `note_wakeup`), kernel/model/kthreads.rs (`set_action`, `set_due`),
+//! kernel/model/classes.rs (`takes_io_wait`), kernel/model/lines.rs (`raise`), kernel/model/run.rs
+//! (`set_due`), kernel/model/wake_latency.rs (`note_wakeup`), kernel/tree/entries.rs (`ipi`),
+//! handover.rs (`burden`), sim.rs (`lower`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/wake_latency.rs, crates/engine/tests/behaviour/classes.rs,

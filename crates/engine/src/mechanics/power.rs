@@ -2,10 +2,13 @@
 //! hear of CPUs' powers nowhere else (docs/guide/model.md, "Energy").
 //!
 //! What must stay: every change is told once, in the order of time: the meter's energy is the sum
-//! of these. Powers are uW, energy uW x ns. Tests by part:
+//! of these. Powers are uW, energy uW x ns. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `eight_busy_loops_are_too_much_for_the_a73` (`Drawn`, `power`), `a_package_keeps_to_its_limit`
 //! (`Drawn`, `take`), invariants.rs::`random_runs_obey_the_rules_1` (`announce`, and that only
-//! changes are told).
+//! changes are told). `change` and `powers`: all of these.
+//!
+//! Callers: sim.rs (`announce`).
 //!
 //! Tests: crates/engine/tests/behaviour/thermal.rs,
 //! crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit,

@@ -3,8 +3,12 @@
 //! millisecond (docs/decisions/059).
 //!
 //! What must stay: it looks each millisecond of the run, whatever happened. Powers are uW. The rule
-//! is assumed (docs/decisions/059). Tests by part: `clocks_give_way_to_power` (`look`),
-//! `a_package_keeps_to_its_limit` (`new`, `look_at_power`, `limit_draws`, `most`).
+//! is assumed (docs/decisions/059). Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `clocks_give_way_to_power` (`look`),
+//! `a_package_keeps_to_its_limit` (`new`, `look_at_power`, `limit_draws`, `most`),
+//! `clocks_give_way_to_power` (`take_energy`), `a_package_keeps_to_its_limit` (`arm_limits`).
+//!
+//! Callers: clocks.rs (`arm_limits`), thermal.rs (`limit_draws`), sim.rs (`look_at_power`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/clocks.rs::a_package_keeps_to_its_limit
 

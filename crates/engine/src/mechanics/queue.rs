@@ -1,11 +1,13 @@
 //! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders
 //! everywhere. The order of `class` decides what is done first at one instant: another one is
-//! another run.
+//! another run (docs/rules/README.md#event-order).
 //!
 //! What must stay: three stores (heap, list in order, ends of steps) make one order by key. The
-//! tests compare it with a sorted list. Tests by part: `order_is_time_then_class_then_sequence`
-//! (`class`, `key`), `later_events_stay` (`pop_until`), `the_least_comes_first` (all three stores
-//! together), `an_end_moves` (`arm_end`, `disarm_end`).
+//! tests compare it with a sorted list. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `order_is_time_then_class_then_sequence` (`class`, `key`), `later_events_stay` (`pop_until`),
+//! `the_least_comes_first` (all three stores together), `an_end_moves` (`arm_end`, `disarm_end`),
+//! all (`new`, `push`, `push_in_order`, `pop_in_order`).
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 

@@ -1,11 +1,15 @@
 //! The loop's view of a run, and what came out at its end. What is told at the end is made of what
 //! observers heard: both must add up.
 //!
-//! What must stay: fields of the report are those of results (docs/result.schema.json). Tests by
-//! part: `it_ends_with_the_last_task` (`has_ended`, `why_ended`),
+//! What must stay: fields of the report are those of results (docs/result.schema.json). Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `it_ends_with_the_last_task` (`has_ended`, `why_ended`),
 //! `run_time_is_work_over_speed_at_each_operating_point` (`finish_stretches`, `report`: tasks),
 //! channels.rs::`nothing_is_counted_within_the_warm_up` (`counted`),
-//! forking.rs::`threads_are_made_named_and_counted` (`threads`).
+//! forking.rs::`threads_are_made_named_and_counted` (`threads`). `next_event`, `set_now` and
+//! `count` by every run.
+//!
+//! Callers: sim.rs (`next_event`, `why_ended`, `finish_stretches`).
 //!
 //! Tests: crates/engine/tests/behaviour/outcomes.rs, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/channels.rs::nothing_is_counted_within_the_warm_up,

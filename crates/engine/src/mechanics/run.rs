@@ -1,11 +1,15 @@
 //! Who runs where, as the kernel says: tasks begin and stop to execute. A CPU has at most one task,
-//! and a task at most one CPU.
+//! and a task at most one CPU (docs/guide/model.md, "Work and speed").
 //!
-//! What must stay: every stretch that begins ends, and observers hear both. Tests by part:
+//! What must stay: every stretch that begins ends, and observers hear both. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `random_runs_obey_the_rules_1` (`run`, `stop`, `finish_stretch`: what was told with the sums),
 //! classes.rs::`interrupts_take_a_tenth` (`stretch_ns`), arithmetic.rs::`costs_add_up` (the work of
 //! a switch), idle.rs::`exit_latency_shows_in_wake_latency` (`wake_latency_ns`),
-//! outcomes.rs::`it_ends_with_the_last_task` (`gone`).
+//! outcomes.rs::`it_ends_with_the_last_task` (`gone`). `take_cpu`, `tell_stop` and `set_state` by
+//! the first one, too.
+//!
+//! Callers: report.rs (`finish_stretch`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/idle.rs,

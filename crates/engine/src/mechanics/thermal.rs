@@ -3,9 +3,15 @@
 //! part of a scheduler, so it is here; a kernel hears of the limit. Its rule is in the core, the
 //! one thing that the mechanics have from there.
 //!
-//! What must stay: temperatures are integers, steps come at equal times. Tests by part:
+//! What must stay: temperatures are integers, steps come at equal times. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `eight_busy_loops_are_too_much_for_the_a73` (governor), `threads_of_a_core_share_its_power`
-//! (powers), `off_by_default_and_harmless_while_cool`.
+//! (powers), `off_by_default_and_harmless_while_cool`. By function:
+//! `eight_busy_loops_are_too_much_for_the_a73` (`new`, `leaves`, `arm_thermal`, `thermal_step`,
+//! `draws`, `zone_draws`), `threads_of_a_core_share_its_power` (`cluster_power_uw`, `busy_beside`).
+//!
+//! Callers: sim.rs (`arm_thermal`, `thermal_step`), clocks.rs (`draws`), hardware.rs (`leaves`),
+//! power.rs (`draws`), power_limit.rs (`cluster_power_uw`).
 //!
 //! Tests: crates/engine/tests/behaviour/thermal.rs
 

@@ -1,12 +1,17 @@
 //! A thread of the workload: what the mechanics keep of it. What the kernel above keeps of it is
-//! not here.
+//! not here (ARCHITECTURE.md, "The engine's two halves").
 //!
-//! What must stay: totals are ns and go into results. A thread's number never changes. Tests by
-//! part: `random_runs_obey_the_rules_1` (`State`, `totals_at`),
-//! measures.rs::`work_is_that_of_the_steps` (`work`),
-//! forking.rs::`threads_are_made_named_and_counted` (`name`),
+//! What must stay: totals are ns and go into results. A thread's number never changes. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `random_runs_obey_the_rules_1` (`State`, `totals_at`), measures.rs::`work_is_that_of_the_steps`
+//! (`work`), forking.rs::`threads_are_made_named_and_counted` (`name`),
 //! classes.rs::`io_waits_raise_the_frequency` (`is_in_io`),
-//! scale.rs::`ten_thousand_tasks_on_eight_cpus` (`wait_ns` of who still waits).
+//! scale.rs::`ten_thousand_tasks_on_eight_cpus` (`wait_ns` of who still waits). `new`, `of_script`,
+//! `has_kernel_work`, `is_there` and `is_runnable` by the first one, too.
+//!
+//! Callers: report.rs (`totals_at`), mechanics/script/start.rs (`has_kernel_work`),
+//! mechanics/script/sync/channel.rs (`has_kernel_work`), mechanics/script/sync/mod.rs
+//! (`has_kernel_work`), many files (`is_runnable`, `is_in_io`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/classes.rs,

@@ -1,12 +1,22 @@
 //! The threads of a run, with what their scripts say. A thread keeps its number for the whole run;
-//! forked ones follow in the order of creation.
+//! forked ones follow in the order of creation (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: numbers in this order: scripts, parent, shell, kernel threads, forked ones as
-//! they are made. Results and traces have these numbers without the hidden ones (`shown`). Tests by
+//! they are made. Results and traces have these numbers without the hidden ones (`shown`). Free:
+//! what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
 //! part: `threads_are_made_named_and_counted` (`name`, `shown`, `made`),
 //! `threads_are_made_one_after_the_other` (`parent`, `first_thread`), `the_parent_is_placed`
 //! (`shell`), kthreads.rs::`it_can_be_switched_off` (`visible`, `hidden`),
-//! kthreads.rs::`a_periodic_thread_takes_its_time` (`kthread`, `kthread_index`).
+//! kthreads.rs::`a_periodic_thread_takes_its_time` (`kthread`, `kthread_index`). `new`, `step`,
+//! `all_visible`, `is_shell`, `is_parent`, `nr_runnable`, `script`: every run; `begin_pass` by
+//! measures.rs::`passes_are_told`, `shown_name` by states.rs::`looking_changes_nothing`. `index`
+//! and `index_mut` by every run.
+//!
+//! Callers: mechanics/script/steps.rs (`begin_pass`, `is_shell`, `kthread_index`),
+//! kernel/model/state.rs (`shown_name`, `kthread_index`), mechanics/script/start.rs (`shell`,
+//! `first_thread`), kernel/model/fork.rs (`shell`), kernel/model/kthreads.rs (`kthread`),
+//! kernel/model/report.rs (`nr_runnable`), kernel/model/wake.rs (`kthread_index`),
+//! kernel/tree/state.rs (`shown_name`), kernel/tree/tasks.rs (`shown_name`).
 //!
 //! Tests: crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/creation.rs,
 //! crates/engine/tests/behaviour/kthreads.rs

@@ -1,12 +1,20 @@
 //! Those who watch, and what they can be shown. Observers hear of everything here, in the order in
-//! which it happens.
+//! which it happens (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: each thing is told once, when it happens; what observers hear goes into
-//! `BehaviourHash` and traces. Tests by part: `random_runs_obey_the_rules_1` (`tell`,
-//! `tell_migrate`), `looking_changes_nothing` (`look`, `state_shown`),
-//! states.rs::`a_cpu_that_left_is_seen` (`Seen`), explain.rs::`an_interrupt_is_told_from_a_waker`
-//! (`tell_woken`), energy.rs::`the_flag_follows_an_always_running_task` (`tell_overutilized`),
+//! `BehaviourHash` and traces. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `random_runs_obey_the_rules_1` (`tell`, `tell_migrate`),
+//! `looking_changes_nothing` (`look`, `state_shown`), states.rs::`a_cpu_that_left_is_seen`
+//! (`Seen`), explain.rs::`an_interrupt_is_told_from_a_waker` (`tell_woken`),
+//! energy.rs::`the_flag_follows_an_always_running_task` (`tell_overutilized`),
 //! crates/trace/tests/all/replay/exported.rs::`tasks_by_timers_come_back` (`tell_timer_armed`).
+//! `power`, `opp`, `idle_name` and `next_state_ns` by states.rs; the short ones (`observer`,
+//! `visible`, `shown`, `seen`) by every run. `new` and `current` by every run.
+//!
+//! Callers: kernel/tree/tasks.rs (`tell_woken`, `tell_timer_armed`), sim.rs (`state_shown`,
+//! `tell_overutilized`), kernel/model/run.rs (`tell_timer_armed`), kernel/model/state.rs
+//! (`idle_name`), kernel/model/wake.rs (`tell_woken`), kernel/tree/interrupts.rs (`tell_woken`),
+//! kernel/tree/state.rs (`idle_name`), many files (`observer`, `tell_migrate`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/states.rs,
 //! crates/engine/tests/behaviour/explain.rs, crates/engine/tests/behaviour/energy.rs,

@@ -1,9 +1,13 @@
 //! The highest clock by the number of awake cores (docs/decisions/059).
 //!
-//! What must stay: points are positions in the domain's table, groups are the platform's. Tests by
+//! What must stay: points are positions in the domain's table, groups are the platform's. Free:
+//! what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
 //! part: `awake_cores_bound_each_others_clock` (`note`, `group`, `count_awake`),
 //! `what_counts_as_awake_is_the_platforms_word` (`shallow`),
-//! clocks.rs::`a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`, `nominal`).
+//! clocks.rs::`a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`, `nominal`), all
+//! (`new`).
+//!
+//! Callers: clocks.rs (`count_awake`).
 //!
 //! Tests: crates/engine/tests/behaviour/clocks.rs
 

@@ -3,14 +3,25 @@
 //! (docs/guide/model.md, "Work and speed").
 //!
 //! What must stay: integers only; work units are those of `machine.rs`. A step ends at the first ns
-//! at which its work is done. Tests by part:
+//! at which its work is done. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part:
 //! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (`account`, `program`),
 //! arithmetic.rs::`runtime_is_wall_time` (`Until`), `stalls_take_time_not_work` (`Stall`),
 //! frequency.rs::`work_follows_the_frequency_of_the_moment` (`change_speed`),
 //! `threads_share_a_core` and nodes.rs::`a_thread_speeds_up_when_its_sibling_stops` (`share_core`,
 //! `busy_threads`), arithmetic.rs::`costs_add_up` (`charge`),
 //! lines.rs::`a_waker_waits_as_its_own_run_time` (`hold`), classes.rs::`interrupts_of_an_idle_cpu`
-//! (`take_for_device`, `finish_work`). `rescale_kernel_work` has no test of its own.
+//! (`take_for_device`, `finish_work`). `rescale_kernel_work` has no test of its own. By function:
+//! every run (`run_end`, `speed_alone`, `idle_again`),
+//! lines.rs::`the_next_task_pays_for_the_dequeue` (`set_stalls`, `hold_for`),
+//! sched_ext/rules.rs::`callbacks_cost_time` (`charge_next`). `forget_stall` has no test of its
+//! own.
+//!
+//! Callers: clocks.rs (`change_speed`, `busy_threads`), sim.rs (`run_end`, `idle_again`),
+//! kernel/model/hotplug.rs (`forget_stall`), kernel/model/idle.rs (`finish_work`),
+//! kernel/model/lines.rs (`set_stalls`), kernel/model/sched_ext/callbacks.rs (`charge_next`),
+//! kernel/model/wake.rs (`take_for_device`), kernel/tree/entries.rs (`finish_work`),
+//! kernel/tree/interrupts.rs (`take_for_device`), idle.rs (`share_core`).
 //!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/frequency.rs,
 //! crates/engine/tests/behaviour/measures.rs::stalls_take_time_not_work,

@@ -1,4 +1,25 @@
 //! Run times, sleeps, timers, phases and costs, by arithmetic.
+//! Rules: docs/guide/model.md, "Work and speed" and "Costs"; docs/rules/rt-app.md#rt-app-events
+//! (timers); docs/rules/queues.md#cfs (weights).
+//!
+//! What must stay: every expected time is computed in the test from work, speed and the costs that
+//! are on, to the nanosecond; a new cost of the model is added to the sum, never allowed as a
+//! tolerance.
+//! Tests by part (in crates/engine/src): machine.rs:
+//! `run_time_is_work_over_speed_at_each_operating_point` (`new`), `costs_add_up` (`Costs`);
+//! mechanics/report.rs: `run_time_is_work_over_speed_at_each_operating_point` (`finish_stretches`,
+//! `report`); mechanics/work.rs: `costs_add_up` (`charge`), `runtime_is_wall_time` (`Until`);
+//! kernel/model/queues.rs: `nice_of_a_phase_changes_the_share` (`set_nice`); mechanics/offered.rs:
+//! `an_idle_cpu_is_reached_by_an_interrupt` (`ipi`), `a_move_refills_caches` (`burden`);
+//! kernel/model/wake.rs: `an_idle_cpu_is_reached_by_an_interrupt` (kick); mechanics/work.rs:
+//! `calibration_says_which_cpu_run_times_mean`, `work_takes_as_long_as_the_cpu_is_slow`;
+//! mechanics/script/timers.rs: `sleeps_and_delays_end_on_time`, `timers_keep_or_rebase_their_grid`;
+//! mechanics/script/progress.rs: `phases_and_loops_multiply`.
+//! Helpers, and who fails with them: `alone`
+//! (`run_time_is_work_over_speed_at_each_operating_point`, `runtime_is_wall_time`); `work_on`
+//! (`run_time_is_work_over_speed_at_each_operating_point`, `costs_add_up`,
+//! `calibration_says_which_cpu_run_times_mean`, `work_takes_as_long_as_the_cpu_is_slow`);
+//! `timer_slacks` (`timers_keep_or_rebase_their_grid`).
 
 use crate::common::*;
 use wakeplace_engine::{Ended, Options};

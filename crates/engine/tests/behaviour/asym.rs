@@ -1,5 +1,14 @@
 //! The capacity-aware series from end to end on TC2 (CPUs 0, 1 A15; 2 to 4 A7): with the rule it
 //! leaves out, what an observer of wake-up cases is told, and when a task counts as big.
+//!
+//! What must stay: thresholds (345 of 430, 370 of 462) and times to be big are the page's; an
+//! observer must change no event.
+//! Tests by part (in crates/engine/src): kernel/model/queues.rs: `misfit_on_top_of_the_series`
+//! (`pushed`); policy/src/explain/wakeup_case.c: `a_task_becomes_big_in_time`,
+//! `watching_changes_nothing`; the platform files: `capacities_of_the_boards`.
+//! Helpers, and who fails with them: `late_hog`, `leaves_after` (`misfit_on_top_of_the_series`);
+//! `is_big_after` (`a_task_becomes_big_in_time`). Rules: docs/rules/capacity-aware.md#time-to-big,
+//! docs/rules/capacity-aware.md#wakeup-cases, docs/rules/capacity-aware.md#board-capacities.
 
 use crate::common::*;
 use wakeplace_engine::observe::{Happening, Observer, WakeupCase};

@@ -1,5 +1,19 @@
 //! Load balancing seen from outside: where always-running tasks end up
 //! (docs/rules/balancing.md#load-balancing, docs/rules/capacity-aware.md#asym-no-pull).
+//!
+//! What must stay: bounds are worked out from ticks and intervals in the test: a bound is never
+//! widened to make a run pass. The policy is `linux-4.17`, the rules themselves are tested in
+//! crates/policy-sys/tests/all/balance.rs.
+//! Tests by part (in crates/engine/src): kernel/model/tick.rs:
+//! `four_hogs_on_four_cpus_each_get_one` (`busy_tick`), `the_second_hog_moves_to_an_idle_cpu`
+//! (`kick_nohz`); kernel/model/queues.rs: `the_second_hog_moves_to_an_idle_cpu` (`offered`);
+//! kernel/model/balance.rs: `big_cpus_keep_their_only_tasks` (active), `pinned_tasks_stay`
+//! (affinity), `a_cpu_that_runs_dry_pulls` (new idle); kernel/model/balance.rs:
+//! `eight_hogs_on_four_cpus_get_half_each`, `a_free_hog_beside_a_pinned_one_moves_soon`,
+//! `the_third_task_leaves_the_big_cpus`.
+//! Helpers, and who fails with them: `at_performance` (all tests); `released`
+//! (`the_second_hog_moves_to_an_idle_cpu`, `big_cpus_keep_their_only_tasks`,
+//! `the_third_task_leaves_the_big_cpus`); `first_escape` (`the_second_hog_moves_to_an_idle_cpu`).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

@@ -2,6 +2,12 @@
 //! (docs/rules/linux-3-8.md#balance-3-8 and docs/rules/linux-3-8.md#nohz-3-8,
 //! docs/rules/sched-mc.md#power-saving-balance and docs/rules/sched-mc.md#idle-load-balancer). The
 //! rest of the policy is that of `linux-4.17`.
+//!
+//! What must stay: bounds follow from weights and room, by hand; only the balancing form differs
+//! between runs.
+//! Tests by part (in crates/engine/src): kernel/model/balance.rs: `pinned_tasks_stay` (affinity);
+//! kernel/model/balance.rs with policy/src/balance/busiest_3_12.c: all others.
+//! Helpers, and who fails with them: `in_form` (all tests).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

@@ -1,6 +1,21 @@
 //! Groups with budgets of run time, in each other, and idle ones (docs/rules/group-bandwidth.md).
 //! Costs are off and ticks come every 4 ms: budgets are exact to the nanosecond that a CPU has
 //! more. Under the forms to 6.17 (the group leaves its queue) and from 6.18 on (its tasks do).
+//!
+//! What must stay: times are the page's worked numbers, with costs off; both forms (to 6.17, from
+//! 6.18 on) must give them.
+//! Tests by part (in crates/engine/src): kernel/model/event.rs: `a_task_without_end_gets_its_quota`
+//! (`GroupPeriod`); kernel/model/report.rs: `a_task_without_end_gets_its_quota` (`groups`);
+//! kernel/model/bandwidth.rs: `a_request_beyond_the_quota_waits_for_the_next_period` (timers),
+//! `cpus_get_slices_of_the_quota` (slices), `a_burst_lets_a_bursty_task_run_through` (bursts),
+//! `a_group_in_a_group_has_no_more_than_either` (nesting); check/groups.rs:
+//! `files_that_a_kernel_lacks_are_refused` (`check_group_files`, `GROUP_FILES`);
+//! kernel/model/bandwidth.rs and groups.rs: `tasks_and_groups_share_at_any_level`,
+//! `an_idle_group_gives_way`.
+//! Helpers, and who fails with them: `policies`, `budget`, `ran` (most tests); `group`, `grouped`
+//! (all tests); `near` (`a_task_without_end_gets_its_quota`,
+//! `a_request_beyond_the_quota_waits_for_the_next_period`, `cpus_get_slices_of_the_quota`,
+//! `a_burst_lets_a_bursty_task_run_through`).
 
 use crate::common::*;
 use wakeplace_engine::{RunReport, check};

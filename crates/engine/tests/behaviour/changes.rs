@@ -1,4 +1,15 @@
 //! Attributes that change with a task's phases.
+//! Rules: docs/guide/model.md, "Above the fair tasks" and "Task groups"; docs/rules/queues.md#cfs.
+//!
+//! What must stay: a change counts from its phase on, not before; shares are arithmetic of the
+//! weights.
+//! Tests by part (in crates/engine/src): kernel/model/class_change.rs:
+//! `a_policy_holds_from_its_phase_on` (`class_join_changed`); mechanics/script/progress.rs:
+//! `a_policy_holds_from_its_phase_on` (`changes`); kernel/model/interface.rs:
+//! `a_group_holds_from_its_phase_on` (`change`); kernel/model/change.rs:
+//! `an_idle_task_has_a_small_share`, `hints_hold_from_their_phase_on`.
+//! Helpers, and who fails with them: `with`, `on_cpu_0` (all tests); `to`
+//! (`a_policy_holds_from_its_phase_on`, `an_idle_task_has_a_small_share`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

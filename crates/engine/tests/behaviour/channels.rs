@@ -1,4 +1,24 @@
 //! Tasks that wake each other: channels, and what they are built into.
+//! Rules: docs/guide/model.md, "Waiting for each other"; docs/rules/README.md#engine-time;
+//! docs/rules/short-wakes.md#race-model.
+//!
+//! What must stay: who waits first is woken first; a round trip is the sum of its parts, each cost
+//! named in the test.
+//! Tests by part (in crates/engine/src): mechanics/script/sync/mod.rs:
+//! `waiters_are_served_in_their_order` (`wait_for`, `release`), `waiting_for_a_sleeper_is_none`
+//! (`waiting`), `a_ping_pong_costs_what_its_parts_cost` (`pay_wakeup`);
+//! mechanics/script/sync/channel.rs: `a_ping_pong_costs_what_its_parts_cost` (costs);
+//! mechanics/report.rs: `nothing_is_counted_within_the_warm_up` (`counted`); outcome.rs:
+//! `nothing_is_counted_within_the_warm_up` (`Counted`); mechanics/script/sync/channel.rs:
+//! `units_are_kept_until_somebody_takes_them`; mechanics/script/sync/mod.rs (`is_deadlock`):
+//! `waiting_for_ever_is_an_outcome`; mechanics/script/progress.rs:
+//! `waking_each_other_in_no_time_is_a_zero_time_loop`; kernel/model/wake.rs and wake_latency.rs:
+//! the tests `a_ping_pong_*`.
+//! Helpers, and who fails with them: `post`, `wait`, `task`, `with_channels` (all tests); `run_us`
+//! (most tests); `pairs` (5 tests); `big_board`, `assert_round_trips`
+//! (`a_ping_pong_costs_what_its_parts_cost`, `a_ping_pong_without_costs_is_its_work`,
+//! `a_ping_pong_pays_the_delay_of_each_choice`, `a_ping_pong_fetches_the_lock_there_and_back`);
+//! `order_of_wakeups` (`waiters_are_served_in_their_order`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

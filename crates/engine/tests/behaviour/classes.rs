@@ -1,5 +1,28 @@
 //! RT and deadline tasks beside fair ones, interrupts of devices, limits of frequency ranges. All
 //! figures are arithmetic of what docs/guide/model.md says of these classes.
+//!
+//! What must stay: all three eras of `eras` must pass; a tick is 4 ms and belongs to the bounds.
+//! The core's part is tested in crates/policy-sys/tests/all/classes.rs.
+//! Tests by part (in crates/engine/src): kernel/model/task.rs:
+//! `priorities_displace_fair_tasks_and_each_other` (`realtime`), `wake_here` (`of_script`);
+//! kernel/model/classes.rs: `turns_among_equals` (slices), `rt_tasks_leave_50_ms_a_second`
+//! (grants), `rt_tasks_go_where_tasks_matter_least` (push), `a_free_cpu_pulls_a_waiting_rt_task`
+//! (pull); kernel/model/class_state.rs: `a_deadline_task_has_its_bandwidth` (periods),
+//! `a_constrained_deadline_task_keeps_its_deadline` (constrained); check.rs:
+//! `admission_by_capacity` (`check_classes`), `devices_and_caps_must_fit_the_machine`
+//! (`check_hardware`); hardware.rs: `interrupts_take_a_tenth` (`Interrupts`); mechanics/work.rs:
+//! `interrupts_of_an_idle_cpu` (`take_for_device`); mechanics/hardware.rs:
+//! `a_cap_holds_while_it_lasts` (`freq_cap`); mechanics/offered.rs: `io_waits_raise_the_frequency`
+//! (`takes_io_wait`); kernel/model/classes.rs: `who_yields_goes_behind_its_equals`,
+//! `earliest_deadline_first_meets_all_deadlines`; kernel/model/class_state.rs:
+//! `a_constrained_deadline_task_waits_for_its_period`; check.rs (`check_classes`): `admission`.
+//! Helpers, and who fails with them: `of`, `eras`, `one_cpu` (most tests); `dl` (6 tests);
+//! `checked` (9 tests); `job` (`priorities_displace_fair_tasks_and_each_other`,
+//! `rt_tasks_go_where_tasks_matter_least`, `a_free_cpu_pulls_a_waiting_rt_task`,
+//! `interrupts_of_an_idle_cpu`); `constrained` (`a_constrained_deadline_task_waits_for_its_period`,
+//! `a_constrained_deadline_task_keeps_its_deadline`); `with` (`interrupts_take_a_tenth`,
+//! `interrupts_of_an_idle_cpu`, `a_cap_holds_while_it_lasts`,
+//! `devices_and_caps_must_fit_the_machine`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

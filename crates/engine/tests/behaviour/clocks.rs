@@ -1,4 +1,23 @@
 //! Clocks that hardware chooses or bounds (docs/decisions/059).
+//!
+//! What must stay: bounds and clocks are the platform files' words; the test names the file and
+//! key.
+//! Tests by part (in crates/engine/src): mechanics/clocks.rs: `awake_cores_bound_each_others_clock`
+//! (`grants`), `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`);
+//! mechanics/turbo.rs: `awake_cores_bound_each_others_clock` (`note`, `group`, `count_awake`),
+//! `a_driver_may_offer_one_clock_for_all_above_the_nominal` (`offered`, `nominal`),
+//! `what_counts_as_awake_is_the_platforms_word` (`shallow`); mechanics/autonomous.rs:
+//! `powersave_is_the_hardwares_choice_under_such_a_driver` (`choose_clocks`, `look_soon`,
+//! `look_at_load`); mechanics/power.rs: `a_package_keeps_to_its_limit` (`Drawn`, `take`);
+//! mechanics/power_limit.rs: `a_package_keeps_to_its_limit` (`new`, `look_at_power`,
+//! `limit_draws`).
+//! Helpers, and who fails with them: `one` (all tests); `khz_at`
+//! (`awake_cores_bound_each_others_clock`,
+//! `a_driver_may_offer_one_clock_for_all_above_the_nominal`,
+//! `what_counts_as_awake_is_the_platforms_word`,
+//! `powersave_is_the_hardwares_choice_under_such_a_driver`); `alder`
+//! (`awake_cores_bound_each_others_clock`,
+//! `powersave_is_the_hardwares_choice_under_such_a_driver`).
 
 use crate::common::*;
 use wakeplace_platform::{Cpufreq, Platform, PowerLimit, Turbo, TurboBins};

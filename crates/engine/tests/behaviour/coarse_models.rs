@@ -2,6 +2,17 @@
 //! waits for is all that time goes to when the kernel costs nothing. Costs are given in the
 //! arguments, without a range, so that nothing is drawn but orders; way out of WFI: 1 us, also for
 //! the first task (time zero is at 1 us).
+//! Rules: docs/rules/workloads.md; docs/decisions/025.
+//!
+//! What must stay: the sums are of the arguments given in the test; nothing is drawn but orders.
+//! The models are crates/workload/src/models.
+//! Tests by part (in crates/engine/src): the models of crates/workload/src/models, each by the test
+//! of its name.
+//! Helpers, and who fails with them: `alone` (all tests); `counted` (most tests); `ends_at`
+//! (`aim7_tasks_scale_with_cpus`, `a_build_with_one_slot_is_the_sum_of_its_chains`,
+//! `a_build_scales_with_its_slots`, `requests_wait_side_by_side`); `ran_ns`
+//! (`one_aim7_task_takes_its_costs_and_waits`, `aim7_tasks_scale_with_cpus`,
+//! `loops_keep_their_cpus_busy`).
 
 use crate::common::*;
 use wakeplace_engine::{Ended, RunReport};

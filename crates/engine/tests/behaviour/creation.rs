@@ -1,5 +1,19 @@
 //! How the threads of a program come into being: who makes them, where, one after the other, and
 //! who lets them begin (docs/rules/rt-app.md#rt-app-task: the start barrier; docs/decisions/005).
+//!
+//! What must stay: order, times (40 us a fork) and who wakes whom are what the page and the
+//! decision say.
+//! Tests by part (in crates/engine/src): mechanics/mod.rs: `threads_are_made_one_after_the_other`
+//! (`new`); mechanics/threads.rs: `threads_are_made_one_after_the_other` (`parent`,
+//! `first_thread`), `the_parent_is_placed` (`shell`); mechanics/script/start.rs:
+//! `the_creator_releases_those_who_are_ready` (start line); kernel/model/fork.rs:
+//! `the_parent_is_placed` (first task); sim.rs: `a_program_begins_when_it_is_to` (`begin`);
+//! mechanics/script/start.rs (`start_line`, `wait_at_line`, `let_begin`):
+//! `the_last_one_opens_the_barrier`, `delays_count_from_time_zero`,
+//! `without_a_line_each_begins_at_once`.
+//! Helpers, and who fails with them: `three`, `options` (all tests); `placements` (most tests);
+//! `run` (`threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`,
+//! `the_creator_releases_those_who_are_ready`, `without_a_line_each_begins_at_once`).
 
 use crate::common::*;
 use wakeplace_engine::Options;

@@ -1,5 +1,14 @@
 //! What running takes of a deadline task's budget (docs/rules/rt-and-deadline.md#dl-scaled): from
 //! 4.16 on by the CPU's capacity and frequency. All figures are arithmetic of that rule.
+//!
+//! What must stay: lengths are worked from the page's rule, with the loss of rounding named; the
+//! published case keeps its figures. The arithmetic itself is tested in
+//! crates/policy-sys/tests/all/classes.rs.
+//! Tests by part (in crates/engine/src): kernel/model/class_state.rs (`budget_left_ns`) and
+//! classes.rs (`charge_budget`): all but `which_eras_scale`, which is of the policies' parameters.
+//! Helpers, and who fails with them: `little`, `stretch_ns`
+//! (`a_budget_lasts_longer_on_a_slow_cpu`); `every_16_ms`, `timers`
+//! (`tasks_of_two_sizes_on_hikey960`, `schedutil_leaves_time_for_the_budget`).
 
 use super::classes::{dl, of};
 use crate::common::*;

@@ -1,6 +1,15 @@
 //! Kernels before 4.9, seen from outside (docs/rules/linux-3-8.md#linux-3-8,
 //! docs/rules/sched-mc.md#linux-3-1, docs/rules/capacity-aware.md#misfit-migration and
 //! docs/rules/capacity-aware.md#tc2-walk).
+//!
+//! What must stay: what those kernels did not do is tested as well (no move of a running task): a
+//! later rule must not leak into an early era. The core's part is
+//! crates/policy-sys/tests/all/early_eras.rs.
+//! Tests by part (in crates/engine/src): the policy core's early forms in a run
+//! (policy/src/balance/busiest_3_12.c, policy/src/topology/domains_3_9.c): all tests.
+//! Helpers, and who fails with them: `checked` (all tests); `released`
+//! (`a_lone_hog_on_a_small_cpu_stays`, `only_the_feature_takes_a_big_task_off_a_small_cpu`);
+//! `heavy_sleeper` (`only_the_feature_takes_a_big_task_off_a_small_cpu`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -1,6 +1,24 @@
 //! The fair queue of newer kernels (docs/rules/queues.md#eevdf): turns, shares, sleepers, delayed
 //! dequeue. Costs are off: shares are exact. With them off a wake-up still takes WFI's exit latency
 //! of 1 us.
+//!
+//! What must stay: shares are exact but for a slice and a tick; slices are those of the page. The
+//! queue itself is crates/kernel-queues/src/eevdf.
+//! Tests by part (in crates/engine/src): kernel/model/home/mod.rs:
+//! `a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`), `who_yields_lets_the_other_run`
+//! (`yield_task`), `a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`);
+//! kernel/model/tick.rs: `a_high_resolution_tick_ends_slices_in_time` (`arm_hrtick`, `slice_end`);
+//! kernel/model/queues.rs: `who_yields_lets_the_other_run` (`yield_to_others`),
+//! `a_delayed_sleeper_wakes_without_a_choice` (`begin_pick`, `let_sleeper_go`);
+//! crates/kernel-queues/src/eevdf.rs: `hogs_share_one_cpu_equally` (shares),
+//! `a_sleeper_cannot_claim_the_time_it_slept` (lag), `a_short_slice_preempts_at_the_first_wakeup`
+//! (slices); kernel/model/home/kernel.rs with crates/kernel-queues/src/eevdf:
+//! `two_hogs_alternate_every_3_ms`, `nice_0_and_nice_5_share_1024_to_335`,
+//! `an_idle_policy_hog_gets_3_of_1027`, `as_many_hogs_as_cpus_lose_nothing`, `naps_earn_nothing`.
+//! Helpers, and who fails with them: `on_cpu_0`, `on_cpu_0_of` (most tests); `linux_7_3` (all
+//! tests); `late_hog` (`a_sleeper_cannot_claim_the_time_it_slept`,
+//! `a_short_slice_preempts_at_the_first_wakeup`); `napper`
+//! (`a_delayed_sleeper_wakes_without_a_choice`, `naps_earn_nothing`).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

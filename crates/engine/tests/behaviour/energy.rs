@@ -1,6 +1,24 @@
 //! Energy-aware wake-ups and the tipping point on HiKey960
 //! (docs/rules/energy-numbers.md#energy-statements,
 //! docs/rules/energy-numbers.md#overutilized-numbers).
+//!
+//! What must stay: which CPU is right follows from the page's statements, not from a run;
+//! capacities are HiKey960's. The rule itself is tested in
+//! crates/policy-sys/tests/all/energy_vectors.rs and energy_7_3.rs.
+//! Tests by part (in crates/engine/src): mechanics/told.rs:
+//! `the_flag_follows_an_always_running_task` (`tell_overutilized`); kernel/model/interface.rs:
+//! `a_new_table_moves_the_work` (`energy_model`); mechanics/hardware.rs:
+//! `a_new_table_moves_the_work` (`em_scale`, `em_updates`); check.rs:
+//! `new_tables_must_fit_the_machine` (`check_em_scale`); policy/src/energy in a run:
+//! `a_small_task_ends_on_a_little_cpu`, `a_big_task_is_not_left_on_a_little_cpu`,
+//! `affinity_limits_the_energy_rule`, `below_the_tipping_point_nothing_is_balanced`,
+//! `an_artificial_model_places_as_the_one_it_was_made_of`; machine.rs (`perf_domains`):
+//! `a_hybrid_is_energy_aware_from_its_drivers_first_kernel_on`.
+//! Helpers, and who fails with them: `periodic` (most tests); `is_little`
+//! (`a_small_task_ends_on_a_little_cpu`, `a_big_task_is_not_left_on_a_little_cpu`,
+//! `below_the_tipping_point_nothing_is_balanced`, `a_new_table_moves_the_work`); `is_energy`
+//! (`the_flag_follows_an_always_running_task`); `without`
+//! (`a_hybrid_is_energy_aware_from_its_drivers_first_kernel_on`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -1,4 +1,16 @@
 //! An explained decision is the one that the run takes, and asking does not change the run.
+//! Page: docs/guide/reasons.md; docs/decisions/034.
+//!
+//! What must stay: an explanation repeats the run's decision with the same state, and a run that is
+//! asked is the same as one that is not.
+//! Tests by part (in crates/engine/src): both.rs: `it_is_the_decision_of_the_run` (`situation`,
+//! `is_done`); observe.rs: `it_is_the_decision_of_the_run` (`Situation`, `Placement`); sim.rs:
+//! `by_number_time_and_cpu` (`is_done`); explain/mod.rs: `by_number_time_and_cpu` (which decision
+//! is meant), `an_interrupt_is_told_from_a_waker` (who wakes), `what_is_not_there` (messages);
+//! mechanics/told.rs: `an_interrupt_is_told_from_a_waker` (`tell_woken`); explain/mod.rs:
+//! `it_is_the_same_again`.
+//! Helpers, and who fails with them: `case`, `ask`, `any` (all tests); `wakes`
+//! (`it_is_the_decision_of_the_run`, `by_number_time_and_cpu`, `what_is_not_there`).
 
 use wakeplace_engine::observe::{Happening, Observer, Placement, PlacementKind};
 use wakeplace_engine::{Asked, Explanation, Missing, Options, Which, check, explain, run};

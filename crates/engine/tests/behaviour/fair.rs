@@ -1,5 +1,17 @@
 //! The fair queue (docs/rules/queues.md#cfs): shares, preemption, sleepers. Costs are off: shares
 //! are exact.
+//!
+//! What must stay: shares are weights' arithmetic, to a slice and a tick; constants are the page's.
+//! The queue itself is crates/kernel-queues/src/cfs.
+//! Tests by part (in crates/engine/src): kernel/model/task.rs:
+//! `nice_0_and_nice_5_share_1024_to_335` (`core_task`); kernel/model/home/any.rs:
+//! `three_hogs_share_equally` (`Kernel`); kernel/model/home/mod.rs:
+//! `wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`),
+//! `new_tasks_start_a_slice_behind` (`task_fork`); kernel/model/queues.rs:
+//! `wakeups_preempt_beyond_the_granularity_only` (`preempts`); kernel/model/home/kernel.rs with
+//! crates/kernel-queues/src/cfs: all others.
+//! Helpers, and who fails with them: `on_cpu_0` (most tests); `sleeper_latencies`
+//! (`wakeups_preempt_beyond_the_granularity_only`).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

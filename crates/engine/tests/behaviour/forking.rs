@@ -1,4 +1,17 @@
 //! Threads that make threads, tasks that run other programs, and counters they share.
+//! Rules: docs/guide/model.md, "How a run starts"; docs/rules/wake-ups.md#what-a-fork-copies.
+//!
+//! What must stay: names, numbers and flips of forked threads; a claim of a counter is made once.
+//! Tests by part (in crates/engine/src): mechanics/report.rs: `threads_are_made_named_and_counted`
+//! (`threads`); mechanics/thread.rs: `threads_are_made_named_and_counted` (`name`);
+//! kernel/model/fork.rs: `threads_have_the_flips_of_their_maker` (record),
+//! `exec_moves_the_running_task` (exec); outcome.rs: `too_many_threads_are_an_outcome`
+//! (`ForkLimit`); mechanics/script/timers.rs: `forked_threads_have_timers_of_their_own`
+//! (`PrivateTimers`, `resolve`); mechanics/script/measure.rs (`claim`):
+//! `a_counter_ends_its_threads`, `a_thread_ends_after_its_time`.
+//! Helpers, and who fails with them: `worker`, `main_task` (`threads_are_made_named_and_counted`,
+//! `threads_have_the_flips_of_their_maker`, `too_many_threads_are_an_outcome`,
+//! `forked_threads_have_timers_of_their_own`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -1,5 +1,16 @@
 //! Frequency domains: operating points, rate limit, transition latency
 //! (docs/rules/capacity.md#schedutil).
+//!
+//! What must stay: rate limit and latency are the board's figures; work is integrated over the
+//! points in the test. The rule itself is crates/policy-sys/tests/all/frequency.rs.
+//! Tests by part (in crates/engine/src): mechanics/hardware.rs:
+//! `changes_take_the_transition_latency` (`want_opp`); kernel/model/mod.rs: `fixed_governors_stay`
+//! (`setup`); mechanics/work.rs: `work_follows_the_frequency_of_the_moment` (`change_speed`);
+//! policy/src/frequency/freq.c in a run: `changes_keep_the_rate_limit`,
+//! `a_hog_gets_the_highest_point`.
+//! Helpers, and who fails with them: `bursts` (`changes_keep_the_rate_limit`,
+//! `changes_take_the_transition_latency`, `fixed_governors_stay`); `steps`
+//! (`changes_keep_the_rate_limit`, `changes_take_the_transition_latency`).
 
 use crate::common::*;
 use std::collections::BTreeMap;

@@ -1,5 +1,19 @@
 //! Task groups (docs/decisions/020): shares on one and several CPUs, preemption across groups,
 //! refusals. Costs are off: shares are exact. Under CFS and EEVDF; one of each form.
+//!
+//! What must stay: shares are exact with costs off, under both queue forms of `policies`; the run's
+//! own check of the books at its end must stay on.
+//! Tests by part (in crates/engine/src): kernel/model/task.rs:
+//! `groups_share_by_shares_not_by_tasks` (`task_states`); kernel/model/groups.rs:
+//! `groups_share_by_shares_not_by_tasks` (shares), `shares_follow_the_load_over_cpus` (weights);
+//! check/groups.rs: `what_cannot_have_groups_is_refused` (`check_groups`),
+//! `no_scheduler_keeps_a_budget` (`check_sched_ext`); crates/workload/src/script/group.rs:
+//! `no_scheduler_keeps_a_budget` (`files`); kernel/model/groups.rs with
+//! crates/kernel-queues/src/grouped: all others.
+//! Helpers, and who fails with them: `policies`, `ran` (most tests); `grouped` (all tests);
+//! `on_one_cpu` (`groups_share_by_shares_not_by_tasks`, `a_group_competes_with_root_tasks`,
+//! `rt_tasks_run_before_groups`, `who_yields_does_so_in_its_own_queue`); `sleeper_latencies`
+//! (`wakeups_preempt_across_groups`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -1,6 +1,20 @@
 //! What a wake-up, a message and a move cost by what both CPUs share (docs/decisions/060). A waker
 //! fetches 10 lines of the task's record and those of the channel; the woken task's CPU fetches
 //! these back, and 12 lines of its run queue, which went to the waker and return: 24.
+//!
+//! What must stay: numbers of lines (10, 12, 24) are the decision's, times those of the levels in
+//! the test.
+//! Tests by part (in crates/engine/src): nearness.rs:
+//! `a_round_trip_moves_lines_by_the_closest_level` (`level`, `line_ns`),
+//! `a_move_refills_from_the_closest_level` (`part_within_cache`);
+//! crates/workload/src/script/shared.rs: `a_round_trip_moves_lines_by_the_closest_level`
+//! (`Channel::lines`); mechanics/handover.rs: `a_unit_that_was_kept_brings_its_lines` (channels),
+//! `a_move_refills_from_the_closest_level` (moves); crates/workload/src/models/carrier.rs:
+//! `a_unit_that_was_kept_brings_its_lines` (a unit that waited).
+//! Helpers, and who fails with them: `machine` (all tests); `on`, `post`, `wait`, `with_channels`,
+//! `run_us` (`a_round_trip_moves_lines_by_the_closest_level`,
+//! `a_unit_that_was_kept_brings_its_lines`); `periods`
+//! (`a_round_trip_moves_lines_by_the_closest_level`).
 
 use crate::common::*;
 use wakeplace_platform::{Platform, Transfer};

@@ -1,5 +1,19 @@
 //! CPUs that leave and come back (docs/rules/hotplug.md#hotplug): whatever happens, nothing is
 //! lost.
+//!
+//! What must stay: no task is lost, whatever leaves and comes: random schedules are drawn from the
+//! seed alone, and the checker looks at every run.
+//! Tests by part (in crates/engine/src): mechanics/hotplug.rs:
+//! `what_is_left_is_done_by_who_is_left` (`timer_cpu`), `who_is_away_sleeps_deep_and_keeps_still`
+//! (`set_online`); kernel/model/hotplug.rs: `what_is_left_is_done_by_who_is_left` (tasks),
+//! `a_cpu_that_is_back_takes_work` (return), `sleepers_wake_where_they_may` (timers); hotplug.rs:
+//! `impossible_schedules_are_refused` (checks); kernel/model/hotplug.rs: the tests
+//! `random_schedules_*`.
+//! Helpers, and who fails with them: `off` (most tests); `random_schedule`, `seeds`
+//! (`random_schedules_lose_nothing_of_groups`, `random_schedules_lose_nothing_1`,
+//! `random_schedules_lose_nothing_2`); `on` (`a_cpu_that_is_back_takes_work`,
+//! `sleepers_wake_where_they_may`, `impossible_schedules_are_refused`); `four_jobs_of_100_ms`
+//! (`what_is_left_is_done_by_who_is_left`, `a_cpu_that_is_back_takes_work`).
 
 use super::invariants::{
     Random, boards, random_groups, random_options, random_workload, with_classes,

@@ -1,4 +1,26 @@
 //! Idle states, their latencies, clusters, and the tick of idle CPUs.
+//! Rules: docs/guide/model.md, "Idle"; docs/decisions/006; docs/rules/cpuidle.md;
+//! docs/rules/live-queue.md#vq-timer.
+//!
+//! What must stay: latencies are those of the boards' device trees (named in the test); bounds are
+//! in ticks.
+//! Tests by part (in crates/engine/src): mechanics/run.rs: `exit_latency_shows_in_wake_latency`
+//! (`wake_latency_ns`); mechanics/cpu.rs: `only_the_last_pays_for_the_cluster` (`ClusterState`),
+//! `no_driver_does_not_poll` (`idle`); kernel/model/cpu.rs:
+//! `a_wakeup_during_entry_waits_for_its_end` (`next_timer_ns`), `stopped_ticks_stay_silent`
+//! (`tick_stopped`); kernel/model/live.rs: `the_live_timer_rests_between_short_runs` (rest);
+//! machine.rs: `the_switch_leaves_the_first_state` (`idle_states`); kernel/model/cpuidle/mod.rs:
+//! `without_cpuidle_the_tick_stops_after_one` (`None`), `teo_is_of_the_era` (`Kind`);
+//! kernel/model/idle.rs: `other_interrupts_neither_stop_nor_start_it` (tick);
+//! kernel/model/event.rs: `a_polling_cpu_chooses_again` (`PollEnd`); mechanics/idle.rs: the tests
+//! `a_cluster_*`; kernel/model/cpuidle: `without_a_tick_a_wrong_prediction_is_dropped`,
+//! `no_governor_foresees_a_device`; kernel/model/live.rs: `the_live_timer_leaves_idle_cpus_alone`,
+//! `an_empty_cache_opens_in_its_turn`; the core's slow path: `a_fork_takes_the_cheapest_way_out`.
+//! Helpers, and who fails with them: `slow_beat` (most tests); `state_before`
+//! (`exit_latency_shows_in_wake_latency`, `a_cluster_goes_no_deeper_than_its_shallowest_cpu`,
+//! `without_a_tick_a_wrong_prediction_is_dropped`, `a_fork_takes_the_cheapest_way_out`);
+//! `idle_ticks` (`without_cpuidle_the_tick_stops_after_one`,
+//! `other_interrupts_neither_stop_nor_start_it`).
 
 use crate::common::*;
 use wakeplace_engine::observe::{CpuPower, KernelWork};

@@ -1,5 +1,23 @@
 //! Random workloads on random machines: whatever happens, the rules of `checker` hold, and it
 //! happens twice the same way.
+//! The rules are common/checker.rs; a machine, workload and options follow from the seed alone.
+//!
+//! What must stay: a run that breaks a rule is never taken out; draws keep their order, since a
+//! seed names a run. `random_*`, `boards` and `with_classes` are used by random.rs, storm.rs,
+//! hotplug.rs and sched_ext/storms.rs, too.
+//! Tests by part (in crates/engine/src): ids.rs: `random_runs_obey_the_rules_1` (`PerCpu`,
+//! `PerTask`); kernel/model/cpu.rs: `random_runs_obey_the_rules_1` (`Cpu`, `Message`);
+//! kernel/model/interface.rs: `random_runs_with_all_classes_obey_the_rules` (`boot`, `start`,
+//! `event`); kernel/mod.rs: `random_runs_with_all_classes_obey_the_rules` (the order of calls, of
+//! the model); the whole engine: all tests.
+//! Helpers, and who fails with them: `one_in`, `spread`, `random_lists`, `random_cpus`,
+//! `random_event`, `random_phase`, `random_workload`, `boards`, `eprintln_seed` (all tests);
+//! `random_options` (most tests); `random_groups` (`random_groups_obey_the_rules`,
+//! `random_budgets_are_kept`); `random_limits` (`random_budgets_are_kept`); `seeds`
+//! (`random_runs_obey_the_rules_1`, `random_runs_obey_the_rules_2`); `with_classes`
+//! (`random_groups_obey_the_rules`, `random_budgets_are_kept`,
+//! `random_runs_with_all_classes_obey_the_rules`). `next`, `below`, `one_in` and `spread` are the
+//! generator's. Page: docs/internals/checks.md.
 
 use crate::balance_old::FORMS;
 use crate::common::checker::{check_log, check_log_with};

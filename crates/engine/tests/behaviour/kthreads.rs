@@ -1,5 +1,21 @@
 //! Kernel threads: schedutil's, which change frequencies on hardware that cannot do it at once, and
 //! those that run now and then.
+//! Rule: docs/guide/model.md, "Kernel threads"; docs/rules/capacity.md#work-in-progress.
+//!
+//! What must stay: such a thread takes its time from whoever runs; observers see none of it but its
+//! kernel work.
+//! Tests by part (in crates/engine/src): crates/platform/src/housekeeping.rs:
+//! `a_governors_thread_runs_for_each_change` (`governor_ns`); kernel/model/kthreads.rs:
+//! `a_governors_thread_displaces_fair_tasks` (class); mechanics/threads.rs:
+//! `it_can_be_switched_off` (`visible`, `hidden`), `a_periodic_thread_takes_its_time` (`kthread`,
+//! `kthread_index`); mechanics/offered.rs: `a_periodic_thread_takes_its_time` (`set_action`);
+//! kernel/model/kthreads.rs: `a_governors_thread_goes_on_with_the_next_request`,
+//! `no_slice_ends_while_it_runs`.
+//! Helpers, and who fails with them: `with_them`, `housekeeping` (all tests); `two_speeds`
+//! (`a_governors_thread_runs_for_each_change`, `a_governors_thread_goes_on_with_the_next_request`,
+//! `a_governors_thread_displaces_fair_tasks`, `it_can_be_switched_off`); `busy`
+//! (`a_governors_thread_runs_for_each_change`, `it_can_be_switched_off`,
+//! `a_periodic_thread_takes_its_time`).
 
 use crate::common::*;
 use wakeplace_engine::Options;

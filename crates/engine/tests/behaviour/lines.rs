@@ -1,6 +1,20 @@
 //! What the cache line of a task group's load costs, and the lines that a search looks at
 //! (docs/rules/contended-lines.md#tg-load-avg and docs/rules/contended-lines.md#line-cost,
 //! docs/decisions/053). Costs are off but for the line: times are exact.
+//!
+//! What must stay: each wait is counted once, in the time of who waits; times are exact, since all
+//! other costs are off.
+//! Tests by part (in crates/engine/src): kernel/model/report.rs:
+//! `a_waker_waits_as_its_own_run_time` (`line_wait_ns`); mechanics/work.rs:
+//! `a_waker_waits_as_its_own_run_time` (`hold`); kernel/model/tick.rs:
+//! `the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`); kernel/model/lines.rs: all others.
+//! Helpers, and who fails with them: `still`, `lines` (most tests); `group` (all tests); `later`
+//! (`the_tick_of_an_idle_cpu_waits_at_once`, `a_task_that_changes_waits_at_once`,
+//! `a_new_idle_pass_takes_its_wait_and_its_search`); `pair` (`a_waker_waits_as_its_own_run_time`,
+//! `an_idle_cpu_that_queues_waits_in_nobodys_time`, `the_next_task_pays_for_the_dequeue`,
+//! `a_search_pays_for_each_cpu`); `run` (`a_waker_waits_as_its_own_run_time`,
+//! `the_next_task_pays_for_the_dequeue`, `a_search_pays_for_each_cpu`,
+//! `a_task_that_changes_waits_at_once`).
 
 use crate::common::*;
 use crate::wake_latency::channels;

@@ -1,5 +1,21 @@
 //! The live scheduler's queues (docs/guide/model.md, "The live scheduler's queues"): shares,
 //! slices, preemption, what may be pulled, who balances. Costs are off where shares are exact.
+//!
+//! What must stay: slices are 3 ms and end at ticks or timers as the page says; the queue itself is
+//! crates/policy-sys/tests/all/queue.rs.
+//! Tests by part (in crates/engine/src): kernel/model/home/any.rs: `two_hogs_alternate_by_slices`
+//! (`Live`), `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`has_idle_timer`);
+//! kernel/model/home/live_queue.rs: `two_hogs_alternate_by_slices` (`refill`);
+//! kernel/model/home/mod.rs: `a_new_nice_value_counts_from_then_on` (`reweight_task`);
+//! kernel/model/home/live.rs: `a_new_nice_value_counts_from_then_on` (weights),
+//! `a_woken_task_waits_for_the_end_of_the_protection` (preemption), `who_yields_lets_others_run`
+//! (yield), `a_direct_placement_cannot_be_pulled` (front); kernel/model/live.rs:
+//! `four_hogs_spread_over_four_cpus` (pass before a dispatch),
+//! `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (timer); kernel/model/home/live.rs:
+//! all others.
+//! Helpers, and who fails with them: `live` (most tests); `on_cpu_0` (5 tests); `sleeper_latencies`
+//! (`a_long_run_protects_nobody`, `a_woken_task_waits_for_the_end_of_the_protection`);
+//! `crowded_waits` (`a_crowded_cpu_is_served_as_by_the_kernels_queue`).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

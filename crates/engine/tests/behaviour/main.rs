@@ -1,5 +1,9 @@
 //! Behaviour of the simulated machine, seen from outside: what its observers are told and what the
 //! report says. Expected values come from arithmetic or from docs/rules, never from a run.
+//!
+//! What must stay: a new file is named here, else it does not run. common/checker.rs looks at each
+//! recorded run that a test gives to `check_log`. Run one file: `cargo test -p wakeplace-engine
+//! --test behaviour eevdf::`.
 #![allow(missing_docs, reason = "not a library")]
 
 #[path = "../common/mod.rs"]

@@ -1,4 +1,20 @@
 //! What the engine measures: samples, passes, timers, stalls.
+//! Rules: docs/rules/workloads.md#cyclictest; docs/guide/model.md, "Work and speed";
+//! docs/guide/rt-app.md, "Logs".
+//!
+//! What must stay: samples are exact to the nanosecond: what a series leaves out is said in its
+//! script.
+//! Tests by part (in crates/engine/src): crates/workload/src/script/measure.rs: `samples_are_exact`
+//! (series and statistics of a run); crates/workload/src/script/event.rs:
+//! `one_signal_has_one_stamp` (`Since`), `a_timer_with_overruns_leaves_out_what_it_missed`
+//! (`TimerMode::Overrun`); mechanics/script/timers.rs:
+//! `a_timer_with_overruns_leaves_out_what_it_missed` (`taken`); observe.rs: `passes_are_told`
+//! (`Iteration`); mechanics/work.rs: `stalls_take_time_not_work` (`Stall`); mechanics/thread.rs:
+//! `work_is_that_of_the_steps` (`work`); mechanics/script/measure.rs:
+//! `frames_begin_when_due_and_end_with_the_last_task` (frames); lib.rs:
+//! `a_rest_is_no_missed_period` (`run_watched`).
+//! Helpers, and who fails with them: `sample`, `series`, `values` (`samples_are_exact`,
+//! `one_signal_has_one_stamp`, `a_timer_with_overruns_leaves_out_what_it_missed`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

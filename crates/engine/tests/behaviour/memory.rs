@@ -2,6 +2,14 @@
 //! each: a hit takes 10 ns, memory 60; a line from the other CPU of the cache 20, from the other
 //! cache 70. Each expectation is the difference from the same run on a machine that says nothing of
 //! its caches: waits then take what the script says.
+//!
+//! What must stay: distances and sizes are of the machine made here; the run without caches is the
+//! base of each difference.
+//! Tests by part (in crates/engine/src): nearness.rs: `sets_compete_for_their_cache` (`Cache`);
+//! mechanics/memory.rs: `sets_compete_for_their_cache` (room), `a_set_follows_its_task` (a move);
+//! mechanics/memory.rs: `a_shared_set_comes_from_its_users`.
+//! Helpers, and who fails with them: `machine`, `stall`, `with_set`, `longer` (all tests); `waiter`
+//! (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users`).
 
 use crate::common::*;
 use wakeplace_platform::{Cache, Platform, Transfer};

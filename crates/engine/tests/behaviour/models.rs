@@ -1,6 +1,25 @@
 //! The models of benchmarks, each alone: what it measures is the sum of what it is made of. With
 //! kernel costs off only the work and WFI's exit (1 us) take time; time zero is 1 us, the parent's
 //! way out of WFI. The semantics are those of `workloads`; all numbers are worked out by hand.
+//!
+//! What must stay: numbers are worked out by hand from the model's definition; the models are
+//! crates/workload/src/models.
+//! Tests by part (in crates/engine/src): crates/workload/src/models/messaging.rs:
+//! `messaging_on_more_cpus_is_the_same_work` (a run); crates/workload/src/models/sysbench.rs:
+//! `sysbench_cpu_counts_every_event_that_began_in_time` (a run);
+//! crates/workload/src/models/sysbench_cpu.rs: `sysbench_cpu_counts_every_event_that_began_in_time`
+//! (a run); mechanics/script/sync/mutex.rs: `sysbench_threads_wait_only_for_shared_mutexes`
+//! (`picked`, `Claimed`); crates/workload/src/models/sysbench_threads.rs:
+//! `sysbench_threads_wait_only_for_shared_mutexes` (a run);
+//! crates/workload/src/models/cyclictest.rs: `cyclictest_wakes_once_per_interval` (a run);
+//! crates/workload/src/models/measures.rs: `netperf_on_one_cpu_is_the_work_of_both` (the figure of
+//! a run); crates/workload/src/models/netperf.rs: `netperf_pairs_scale_while_cpus_are_free` (a
+//! run); crates/workload/src/models/tbench.rs: `tbench_on_one_cpu_is_the_work_of_both` (a run);
+//! crates/workload/src/models/schbench.rs: `current_schbench_requests_are_a_sleep_and_work` (a
+//! run); the models of crates/workload/src/models: each test by the model's name.
+//! Helpers, and who fails with them: `pinned`, `of`, `counted` (6 tests); `model` (all tests);
+//! `alone` (most tests); `work_ns` (`tbench_on_one_cpu_is_the_work_of_both`). Rules:
+//! docs/rules/workloads.md.
 
 use crate::common::*;
 use wakeplace_engine::{Ended, Happening, Observer, Options, RunReport, run};

@@ -1,6 +1,23 @@
 //! Machines of many cores: threads that share cores, nodes, CPUs that are better than others
 //! (docs/rules/domains.md#domains, docs/rules/balancing.md#group-class to
 //! docs/rules/balancing.md#nohz; docs/guide/model.md, "Threads of a core").
+//!
+//! What must stay: 1178 of 1024 for a core of two threads is the platforms' word; who is where at
+//! the end follows from the pages.
+//! Tests by part (in crates/engine/src): machine.rs: `threads_share_a_core` (`Smt`),
+//! `nodes_of_an_epyc` (`core_facts`); mechanics/cpu.rs: `a_thread_speeds_up_when_its_sibling_stops`
+//! (`executes`); mechanics/work.rs: `a_thread_speeds_up_when_its_sibling_stops` (`share_core`,
+//! `busy_threads`); machine.rs (`threads_of`): `the_platform_states_what_threads_get`;
+//! mechanics/handover.rs (`refill_caches`): `a_move_to_another_node_costs_more`; policy/src/balance
+//! in a run: `half_of_a_server_full`, `a_hog_per_thread_of_a_server`,
+//! `caches_of_a_node_are_evened_out`, `a_favoured_core_gets_the_task`; machine.rs (`core_facts`):
+//! `the_machine_table`.
+//! Helpers, and who fails with them: `job`, `ran` (`threads_share_a_core`,
+//! `a_thread_speeds_up_when_its_sibling_stops`, `the_platform_states_what_threads_get`); `hogs`,
+//! `at_the_end` (`half_of_a_server_full`, `a_hog_per_thread_of_a_server`,
+//! `caches_of_a_node_are_evened_out`); `with_a_move_to` (`a_move_to_another_node_costs_more`);
+//! `each_alone` (`half_of_a_server_full`, `caches_of_a_node_are_evened_out`); `domains`
+//! (`the_machine_table`).
 
 use crate::common::*;
 use std::collections::BTreeMap;

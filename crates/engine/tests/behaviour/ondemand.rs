@@ -1,5 +1,15 @@
 //! The ondemand governor (docs/rules/ondemand.md#ondemand): samples at ticks, by arithmetic of the
 //! rule.
+//!
+//! What must stay: sample times are whole ticks; thresholds are the page's. The rule itself is
+//! crates/policy-sys/tests/all/ondemand.rs.
+//! Tests by part (in crates/engine/src): kernel/model/ondemand.rs:
+//! `who_samples_depends_on_the_policies` (which CPU), `an_idle_cpu_does_not_wake_for_it` (idle),
+//! `at_the_top_samples_are_rarer` (when); mechanics/cpu.rs: `light_load_goes_down_step_by_step`
+//! (`idle_ns`); kernel/model/ondemand.rs: `a_hog_reaches_the_top_at_the_first_sample`,
+//! `samples_come_at_the_eras_rate`.
+//! Helpers, and who fails with them: `u8500_clock`, `ondemand` (all tests); `pinned`
+//! (`at_the_top_samples_are_rarer`).
 
 use crate::common::*;
 use wakeplace_engine::Options;

@@ -1,4 +1,14 @@
 //! How runs end.
+//! Rule: docs/rules/README.md#engine-time.
+//!
+//! What must stay: a run ends in one of the named ways, and an outcome names the task that is to
+//! blame.
+//! Tests by part (in crates/engine/src): mechanics/report.rs: `it_ends_with_the_last_task`
+//! (`has_ended`, `why_ended`); mechanics/run.rs: `it_ends_with_the_last_task` (`gone`); outcome.rs:
+//! `zero_time_loops_name_the_task` (`Ended`); mechanics/script/progress.rs:
+//! `zero_passes_end_at_once` (`spent`); mechanics/report.rs (`why_ended`):
+//! `it_ends_after_the_duration`; mechanics/script/progress.rs:
+//! `sleeping_for_ever_is_no_zero_time_loop`.
 
 use crate::common::*;
 use wakeplace_engine::observe::NoObserver;

@@ -1,5 +1,13 @@
 //! Every built-in machine as the core builds its sched domains (docs/rules/domains.md#domains;
 //! docs/rules/domains.md#numa-nodes).
+//!
+//! What must stay: `expected` derives the domains from the platform file by the pages' rules and
+//! calls nothing of the core; a new built-in machine is tested by itself.
+//! Tests by part (in crates/engine/src): machine.rs: `domains_of_every_machine` (`core_facts`,
+//! `numa_levels`), `machines_that_differ` (`core_facts`); domains.rs:
+//! `machines_with_overlapping_nodes_run` (overlapping groups).
+//! Helpers, and who fails with them: `expected` (`domains_of_every_machine`); `built`
+//! (`domains_of_every_machine`, `machines_that_differ`).
 
 use crate::common::*;
 use wakeplace_engine::core_facts;

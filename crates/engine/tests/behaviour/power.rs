@@ -1,5 +1,20 @@
 //! Power-aware placement and balancing from end to end: docs/rules/power-policy.md#power-acceptance
 //! (acceptance), P12 to P18.
+//!
+//! What must stay: numbers of cores and sockets are those of the acceptance list; the rule itself
+//! is crates/policy-sys/tests/all/power_policy.rs.
+//! Tests by part (in crates/engine/src): kernel/model/interface.rs:
+//! `a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`); kernel/model/mod.rs:
+//! `a_change_in_mid_run_moves_tasks_in_time` (`policies`); policy_change.rs:
+//! `a_thousand_random_changes_lose_no_task` (many changes), `what_is_built_cannot_change`
+//! (`check`); policy/src/packing in a run: all others.
+//! Helpers, and who fails with them: `power`, `checked`, `hogs`, `used` (most tests); `packages` (5
+//! tests); `loops` (`loops_that_begin_apart_are_packed`, `hogs_on_two_sockets`,
+//! `a_change_in_mid_run_moves_tasks_in_time`); `rhythm` (`performance_changes_nothing`,
+//! `light_tasks_leave_nodes_alone`, `lazy_balancing_moves_less`); `cores`
+//! (`hogs_on_one_socket_of_four_cores`, `loops_that_begin_apart_are_packed`,
+//! `a_change_in_mid_run_moves_tasks_in_time`); `count` (`a_burst_of_forks_stays_at_home`); `change`
+//! (`a_change_in_mid_run_moves_tasks_in_time`, `a_thousand_random_changes_lose_no_task`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -69,8 +84,8 @@ fn count(report: &RunReport, reason: Reason) -> u64 {
 }
 
 /// Goal: under performance, with P6 to P8 alone, every event is that of the kernel without the
-/// series (docs/rules/power-policy.md#power-acceptance, 1); P6 to P8 say that a new task's load is
-/// its weight, and 3.8 does not look at it.
+/// series (docs/rules/power-policy.md#power-acceptance, point 1); P6 to P8 say that a new task's
+/// load is its weight, and 3.8 does not look at it.
 #[test]
 fn performance_changes_nothing() {
     let platform = builtin("snb-ep-2s");
@@ -88,7 +103,8 @@ fn performance_changes_nothing() {
 }
 
 /// Goal: n tasks that always run use the fewest cores and sockets that the policy allows: 4 cores
-/// of 2 threads (7, 2): powersaving n/2 cores, balance and performance n.
+/// of 2 threads: powersaving n/2 cores, balance and performance n. Source:
+/// docs/rules/power-policy.md#power-acceptance, point 2.
 #[test]
 fn hogs_on_one_socket_of_four_cores() {
     let platform = builtin("snb-laptop");
@@ -96,7 +112,7 @@ fn hogs_on_one_socket_of_four_cores() {
         for (name, cores_used) in NAMES.iter().zip(expected) {
             let (_, log) = checked(&platform, &power(name), hogs(n), &all_on(3 * S));
             let cpus = used(&log, n, 2 * S, 3 * S);
-            // The author reports that four under balance go back and forth (7, 2).
+            // The author saw four under balance go back and forth (#power-acceptance, point 2).
             if *name == "balance" && n == 4 {
                 assert!(cores(&platform, &cpus) >= 3, "{cpus:?}");
             } else {
@@ -106,9 +122,10 @@ fn hogs_on_one_socket_of_four_cores() {
     }
 }
 
-/// Goal: the same where a shell forks the loops and runs meanwhile, so that they begin apart (7,
-/// 2): somebody kicks an idle CPU, which packs. Without that kick nobody looks: two lone tasks on
-/// two cores of 3.8 are no reason for one (docs/rules/linux-3-8.md#nohz-3-8), and they stay.
+/// Goal: the same where a shell forks the loops and runs meanwhile, so that they begin apart
+/// (docs/rules/power-policy.md#power-acceptance, point 2): somebody kicks an idle CPU, which packs.
+/// Without that kick nobody looks: two lone tasks on two cores of 3.8 are no reason for one
+/// (docs/rules/linux-3-8.md#nohz-3-8), and they stay.
 #[test]
 fn loops_that_begin_apart_are_packed() {
     let platform = builtin("snb-laptop");
@@ -122,7 +139,8 @@ fn loops_that_begin_apart_are_packed() {
 }
 
 /// Goal: of two sockets with 8 cores of 2 threads powersaving fills one with up to 16 tasks,
-/// balance with up to 9, its compute power (1, 7, 3); more spread by performance balancing.
+/// balance with up to 9, its compute power; more spread by performance balancing. Source:
+/// docs/rules/power-policy.md#power-acceptance, point 3.
 #[test]
 fn hogs_on_two_sockets() {
     let platform = builtin("snb-ep-2s");
@@ -141,8 +159,8 @@ fn hogs_on_two_sockets() {
 }
 
 /// Goal: light tasks on four nodes of 10 cores: up to 40 of them powersaving and balance use fewer
-/// nodes than performance (7, 4), and what fits one socket leaves the others without any task once
-/// settled (7, 9).
+/// nodes than performance, and what fits one socket leaves the others without any task once
+/// settled. Source: docs/rules/power-policy.md#power-acceptance, points 4 and 9.
 #[test]
 fn light_tasks_leave_nodes_alone() {
     let platform = builtin("wsm-ex-4s");
@@ -159,8 +177,8 @@ fn light_tasks_leave_nodes_alone() {
     }
 }
 
-/// Goal: a burst of forks from one CPU stays within its socket under powersaving if it fits (7, 5):
-/// 12 tasks, 16 CPUs.
+/// Goal: a burst of forks from one CPU stays within its socket under powersaving if it fits: 12
+/// tasks, 16 CPUs. Source: docs/rules/power-policy.md#power-acceptance, point 5.
 #[test]
 fn a_burst_of_forks_stays_at_home() {
     let platform = builtin("snb-ep-2s");
@@ -179,8 +197,9 @@ fn a_burst_of_forks_stays_at_home() {
     );
 }
 
-/// Goal: more tasks than room: within a balance interval as performance (7, 8): 40 tasks on 32
-/// CPUs under powersaving get as much done as under performance.
+/// Goal: more tasks than room: within a balance interval as performance: 40 tasks on 32 CPUs under
+/// powersaving get as much done as under performance. Source:
+/// docs/rules/power-policy.md#power-acceptance, point 8.
 #[test]
 fn overload_is_performance() {
     let platform = builtin("snb-ep-2s");
@@ -193,11 +212,11 @@ fn overload_is_performance() {
 }
 
 /// Goal: task numbers that go back and forth across the threshold never move tasks more often with
-/// the history of P18 than without, and less often over three rhythms
-/// (docs/rules/power-policy.md#power-acceptance, 7). A socket of 16 threads: 13 hogs, and six tasks
-/// that run there part of the time. The rule expects much less; here a lone running task has to be
-/// refused five times before it is pushed, and that alone is slower than most rhythms. Without the
-/// turbo's bins: where clocks change with each sleep, history or not moves other tasks.
+/// the history of P18 than without, and less often over three rhythms. Source:
+/// docs/rules/power-policy.md#power-acceptance, point 7. A socket of 16 threads: 13 hogs, and six
+/// tasks that run there part of the time. The rule expects much less; here a lone running task has
+/// to be refused five times before it is pushed, and that alone is slower than most rhythms.
+/// Without the turbo's bins: where clocks change with each sleep, history or not moves other tasks.
 #[test]
 fn lazy_balancing_moves_less() {
     let platform = without_turbo("snb-ep-2s");
@@ -319,8 +338,9 @@ fn later_eras_pack_as_well() {
     }
 }
 
-/// Goal: hackbench-like messaging loses by packing (7, 10): fewer messages in the same time. With
-/// 40 groups; few ones end before the clock of a spread load has risen.
+/// Goal: hackbench-like messaging loses by packing: fewer messages in the same time. With 40
+/// groups; few ones end before the clock of a spread load has risen. Source:
+/// docs/rules/power-policy.md#power-acceptance, point 10.
 #[test]
 fn packing_does_not_pay_for_messaging() {
     let platform = builtin("snb-ep-4s");

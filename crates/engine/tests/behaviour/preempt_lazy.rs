@@ -1,4 +1,11 @@
 //! Lazy preemption on the simulated machine (docs/rules/queues.md#lazy-preemption). Costs are off.
+//!
+//! What must stay: times are of the tick (HZ 250) and the system call; the rule itself is
+//! crates/policy-sys/tests/all/preempt_lazy.rs.
+//! Tests by part (in crates/engine/src): kernel/model/tick.rs:
+//! `another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`).
+//! Helpers, and who fails with them: `post`, `on`, `woken_runs_at`
+//! (`another_cpu_acts_when_it_leaves_the_kernel`).
 
 use crate::common::*;
 use wakeplace_workload::{

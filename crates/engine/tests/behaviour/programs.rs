@@ -1,4 +1,11 @@
 //! Ends of threads that others wait for, and times that count from a thread's own start.
+//! Rule: docs/guide/workloads.md, "A script of programs".
+//!
+//! What must stay: an end is told to all that wait for it; a thread's times count from its own
+//! start.
+//! Tests by part (in crates/engine/src): mechanics/script/start.rs (`fork_thread`, `tell_parent`):
+//! both tests.
+//! Helpers, and who fails with them: `child`, `two_of`, `between_ends_us`, `no_costs` (all tests).
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -5,6 +5,14 @@
 //!
 //! Seeds are WAKEPLACE_RANDOM_SEED (1) and the following, WAKEPLACE_RANDOM_RUNS (22) in all. Each
 //! seed is a run of its own, whatever the first was.
+//!
+//! What must stay: each seed is a run of its own, drawn from the seed alone; what `check` refuses
+//! is drawn again, nothing else is. Add a new feature to what is drawn; leave no failing run out.
+//! Tests by part (in crates/engine/src): the whole engine and core:
+//! `random_runs_on_all_machines_obey_the_rules`. `drawn` makes a run of `random_policy`,
+//! `random_load` and `happenings`, `said` shows it; a fault of theirs is one of the only test.
+//! `random_name`, `random_setting` and `one_of` make a policy's parts; `number` reads the
+//! environment. Page: docs/internals/checks.md.
 
 use crate::common::checker::check_log_with;
 use crate::common::*;

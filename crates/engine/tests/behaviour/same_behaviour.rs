@@ -1,4 +1,11 @@
 //! The hash of what happened (`BehaviourHash`) beside that of the engine's events.
+//! Rule: docs/internals/checks.md, "Same runs".
+//!
+//! What must stay: the hash depends on what happens and on nothing else; its parts are tested in
+//! crates/engine/src/behaviour/tests.rs.
+//! Tests by part (in crates/engine/src): mechanics/clock.rs: `events_that_do_nothing_are_not_in_it`
+//! (`event_code`); observe.rs: `what_happens_otherwise_is_in_it` (that what happens is told).
+//! Helpers, and who fails with them: `hashed`, `with` (all tests).
 
 use crate::common::*;
 use wakeplace_engine::{BehaviourHash, Options, RunReport, run};

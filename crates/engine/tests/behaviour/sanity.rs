@@ -1,4 +1,10 @@
 //! Whole runs against arithmetic: nothing is lost but what the model says it costs.
+//! Rule: docs/guide/model.md, "Costs".
+//!
+//! What must stay: the sum is exact: a new cost is added to it by name. `longest_waste` is
+//! common/waste.rs.
+//! Tests by part: `busy_tasks_on_as_many_cpus_lose_the_modelled_costs_only` (the sum of all costs);
+//! `work_is_conserved_within_a_cache` (balancing within a cache (policy/src/balance)).
 
 use crate::common::waste::longest_waste;
 use crate::common::*;

@@ -1,4 +1,10 @@
 //! Many tasks, many CPUs.
+//! Page: docs/internals/performance.md.
+//!
+//! What must stay: numbers of tasks and CPUs; run and wait times add up to lives exactly.
+//! Tests by part (in crates/engine/src): mechanics/thread.rs: `ten_thousand_tasks_on_eight_cpus`
+//! (`wait_ns`); kernel/model/mod.rs: `six_hundred_tasks_on_512_cpus` (`settled`); the whole engine:
+//! `ten_thousand_sleepers_on_hikey960`.
 
 use crate::common::*;
 use wakeplace_engine::observe::NoObserver;

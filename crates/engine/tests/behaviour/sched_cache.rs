@@ -1,5 +1,12 @@
 //! Cache-aware scheduling seen from outside: where the threads of a process end up
 //! (docs/rules/cache-aware.md).
+//!
+//! What must stay: where threads come together follows from the page; the rule itself is
+//! crates/policy-sys/tests/all/sched_cache.rs.
+//! Tests by part (in crates/engine/src): kernel/model/processes.rs:
+//! `threads_of_a_process_come_together` (who is of one),
+//! `a_process_too_large_for_a_cache_is_spread` (footprint).
+//! Helpers, and who fails with them: `released`, `clusters` (all tests).
 
 use crate::common::*;
 use wakeplace_workload::{Event, Loops, TaskScript};

@@ -1,5 +1,17 @@
 //! Packing by sched_mc, seen from outside: the acceptance list of
 //! docs/rules/sched-mc.md#mc-acceptance on a dual and a quad Cortex-A9.
+//!
+//! What must stay: the acceptance list's numbers; clocks are held by limits. The rule itself is
+//! crates/policy-sys/tests/all/sched_mc.rs and sched_mc_later.rs.
+//! Tests by part (in crates/engine/src): machine.rs: `a_slow_core_holds_four` (`sched_mc`);
+//! kernel/model/tick.rs (`kick_nohz`): `no_useless_kicks`; hardware.rs: `interrupts_follow`
+//! (`movable`); kernel/model/interface.rs: `interrupts_follow` (`irq_cpu`); policy/src/packing in a
+//! run: all others.
+//! Helpers, and who fails with them: `at`, `sim`, `hogs` (most tests); `homes` (6 tests); `shares`
+//! (`a_fast_core_holds_one`, `a_change_of_speed`, `a_quad_consolidates`,
+//! `a_change_of_speed_on_the_newest`); `cyclic` (`short_threads_are_together`,
+//! `later_kernels_keep_short_threads_together`); `later` (`later_kernels_hold_four_on_a_slow_core`,
+//! `later_kernels_keep_short_threads_together`).
 
 use crate::common::*;
 use wakeplace_engine::observe::MigrateCause;

@@ -1,5 +1,16 @@
 //! Short wake-ups from end to end: the scenarios of docs/rules/short-wakes.md#short-scenarios, one
 //! cache of 8 CPUs, no SMT.
+//!
+//! What must stay: the scenarios are the page's, with its bounds; the rule itself is
+//! crates/policy-sys/tests/all/short_wake.rs.
+//! Tests by part: `eight_short_pairs_stay_together`, `two_pairs_leave_the_gate_closed`,
+//! `long_pairs_are_left_alone`, `without_a_delay_nothing_is_gained`
+//! (policy/src/placement/short_wake.c in a run).
+//! Helpers, and who fails with them: `run_pairs` (all tests); `idle_pct`, `moves_and_wake_ups`
+//! (`eight_short_pairs_stay_together`); `pairs` (`eight_short_pairs_stay_together`,
+//! `two_pairs_leave_the_gate_closed`, `long_pairs_are_left_alone`); `units`
+//! (`eight_short_pairs_stay_together`, `without_a_delay_nothing_is_gained`); `count`
+//! (`eight_short_pairs_stay_together`, `two_pairs_leave_the_gate_closed`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -1,4 +1,12 @@
 //! What `States` shows of a run, against what docs/rules says it must be.
+//!
+//! What must stay: looking changes nothing; what is shown is worked from the pages.
+//! Tests by part (in crates/engine/src): state.rs: `power_mode_is_seen` (`domains`, `level`,
+//! `sched_mc`), `level_0_is_seen` (`FLAGS`), `a_cpu_that_left_is_seen` (`States`, `Activity`);
+//! mechanics/told.rs: `a_cpu_that_left_is_seen` (`Seen`), `looking_changes_nothing` (`look`,
+//! `state_shown`); sim.rs: `looking_changes_nothing` (`show_states`).
+//! Helpers, and who fails with them: `states`, `hogs` (`power_mode_is_seen`, `level_0_is_seen`,
+//! `a_cpu_that_left_is_seen`); `groups` (`power_mode_is_seen`).
 
 use crate::common::*;
 use wakeplace_engine::{

@@ -1,4 +1,16 @@
 //! Random scripts over all steps, under several eras: nothing panics, nothing is lost.
+//! The rules are common/checker.rs; every step of crates/workload/src/script.rs is drawn.
+//!
+//! What must stay: a seed names a run: draws keep their order, and a new step is added to `step`.
+//! `storm` and `comings_and_goings` are used by random.rs and sched_ext/storms.rs, too.
+//! Tests by part (in crates/engine/src): kernel/model/class_change.rs:
+//! `random_steps_obey_the_rules` (`forget_throttled`); mechanics/script/mod.rs:
+//! `random_steps_obey_the_rules` (all steps together); crates/workload/src/script.rs:
+//! `random_steps_with_groups_obey_the_rules` (every step in the engine);
+//! crates/workload/src/script/group.rs: `random_steps_with_groups_obey_the_rules` (groups in the
+//! engine).
+//! Helpers, and who fails with them: `shared`, `pick`, `step`, `change`, `storm`,
+//! `comings_and_goings`, `storms`, `said` (all tests). Page: docs/internals/checks.md.
 
 use super::invariants::{Random, boards, random_options, random_workload, with_classes};
 use crate::common::checker::check_log;

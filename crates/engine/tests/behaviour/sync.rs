@@ -1,5 +1,27 @@
 //! Channels with a limit, mutexes, conditions and barriers. All models off: only the tasks' own
 //! work takes time, and 1 us out of WFI.
+//! Rules: docs/guide/model.md, "Waiting for each other"; docs/decisions/023.
+//!
+//! What must stay: order of wake-ups and times are exact; a deadlock is named by what is waited
+//! for.
+//! Tests by part (in crates/engine/src): mechanics/script/sync/channel.rs:
+//! `the_first_giver_wakes_or_all` (`let_givers_go_on`); mechanics/script/sync/mutex.rs:
+//! `a_plain_mutex_can_be_barged_in_on` (`lock`, `lock_again`),
+//! `anothers_mutex_stays_with_its_holder` (`unlock`); kernel/model/class_change.rs:
+//! `a_holder_is_lent_the_priority_of_its_waiter` (`goes_on_in_class`);
+//! mechanics/script/sync/mod.rs: `each_kind_of_deadlock_is_named` (`is_deadlock`, `waits`);
+//! mechanics/script/sync/channel.rs: `a_full_channel_stops_its_giver_until_it_has_drained`;
+//! mechanics/script/sync/meet.rs: `a_condition_has_no_memory_and_gives_the_mutex_back`,
+//! `a_signal_wakes_the_first_or_all`, `a_barrier_waits_for_the_last`.
+//! Helpers, and who fails with them: `checked`, `mutex` (most tests); `signal`
+//! (`a_condition_has_no_memory_and_gives_the_mutex_back`, `a_signal_wakes_the_first_or_all`);
+//! `wait_for_signal` (`a_condition_has_no_memory_and_gives_the_mutex_back`,
+//! `anothers_mutex_stays_with_its_holder`, `a_signal_wakes_the_first_or_all`); `limited`
+//! (`a_full_channel_stops_its_giver_until_it_has_drained`, `the_first_giver_wakes_or_all`,
+//! `each_kind_of_deadlock_is_named`); `barrier` (`a_barrier_waits_for_the_last`,
+//! `each_kind_of_deadlock_is_named`); `wakeups`
+//! (`a_full_channel_stops_its_giver_until_it_has_drained`, `the_first_giver_wakes_or_all`,
+//! `a_plain_mutex_can_be_barged_in_on`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

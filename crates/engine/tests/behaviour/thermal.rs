@@ -1,5 +1,14 @@
 //! Heat and the governor that caps for it (docs/guide/model.md), on the board that its users had to
 //! cool. Expected temperatures: T_air + P R (1 - exp(-t / RC)) with R 11.111 K/W and RC 10 s.
+//!
+//! What must stay: temperatures follow the formula above within what a test allows; the governor is
+//! tested look by look in crates/policy-sys/tests/all/thermal.rs.
+//! Tests by part (in crates/engine/src): mechanics/power.rs:
+//! `eight_busy_loops_are_too_much_for_the_a73` (`Drawn`, `power`);
+//! crates/platform/src/read/thermal.rs: `eight_busy_loops_are_too_much_for_the_a73` (`zone`);
+//! mechanics/thermal.rs: `threads_of_a_core_share_its_power` (powers); mechanics/thermal.rs:
+//! `off_by_default_and_harmless_while_cool`.
+//! Helpers, and who fails with them: `run`, `run_on` (all tests).
 
 use wakeplace_engine::{Happening, Observer, Options, RunReport};
 use wakeplace_platform::{Platform, Smt, Source, Standing};

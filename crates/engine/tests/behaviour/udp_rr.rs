@@ -6,6 +6,11 @@
 //! eight.
 //!
 //! `WAKEPLACE_UDP_RR=all` runs all eight and prints them (nightly).
+//!
+//! What must stay: measured figures are the commit's and are never changed; the one calibrated cell
+//! stays the only one. A bound is a factor of 2. `rate` runs one cell, `within_a_factor_of_2`
+//! compares it; the tests are its cells. `options` are those of the studies. The model of the line
+//! is crates/engine/src/kernel/model/lines.rs: a wrong cost there moves all cells.
 
 use crate::common::*;
 use wakeplace_engine::Options;

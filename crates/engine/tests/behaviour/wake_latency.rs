@@ -1,6 +1,22 @@
 //! What lies between the choice of a CPU and the task in its queue
 //! (docs/rules/wake-ups.md#try-to-wake-up, docs/rules/wake-ups.md#race-window;
 //! docs/rules/short-wakes.md#race-model).
+//!
+//! What must stay: each part of a wake-up takes its time once; costs are named in the tests.
+//! Tests by part (in crates/engine/src): kernel/model/report.rs:
+//! `without_a_delay_no_idle_cpu_is_chosen_twice` (`double_placements`), `a_lock_is_taken_in_turn`
+//! (`lock_wait_ns`); kernel/model/wake_latency.rs: `without_a_delay_no_idle_cpu_is_chosen_twice`
+//! (visibility); mechanics/offered.rs: `a_polling_cpu_needs_no_interrupt` (`ipi`);
+//! kernel/model/wake_latency.rs: `a_remote_wake_up_takes_the_sum_of_its_parts`,
+//! `the_wake_list_spares_the_waker_the_lock`, `a_task_that_is_switching_out_is_waited_for`.
+//! Helpers, and who fails with them: `ping_pong`, `busy_pairs`
+//! (`without_a_delay_no_idle_cpu_is_chosen_twice`, `a_task_that_is_switching_out_is_waited_for`);
+//! `channels` (`a_remote_wake_up_takes_the_sum_of_its_parts`,
+//! `the_wake_list_spares_the_waker_the_lock`, `a_lock_is_taken_in_turn`); `napper`
+//! (`a_polling_cpu_needs_no_interrupt`); `stacked_on_idle`
+//! (`without_a_delay_no_idle_cpu_is_chosen_twice`); `latencies`
+//! (`a_remote_wake_up_takes_the_sum_of_its_parts`); `wake_list_spares_the_lock`
+//! (`the_wake_list_spares_the_waker_the_lock`).
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -1,4 +1,10 @@
 //! Machines described in a line and built through the platform reader.
+//! Source: the format of crates/platform (docs/guide/platforms.md).
+//!
+//! What must stay: `symmetric` is the base of most tests (one cache, one operating point, WFI only,
+//! HZ 250): change a field in the test, not here. `platform` writes the text (`text`,
+//! `frequency_domain`, `idle_states`) and reads it as any file. Callers: all files of
+//! tests/behaviour; it has no test of its own.
 
 use std::fmt::Write as _;
 use wakeplace_platform::Platform;

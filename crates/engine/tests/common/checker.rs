@@ -1,4 +1,15 @@
 //! Checks a recorded run against what every run must obey, whatever the workload.
+//! Rules: docs/rules/README.md#engine-time; docs/guide/model.md, "Idle" and "Above the fair tasks".
+//!
+//! What must stay: a rule is never weakened for one run; bounds (`allowance`, `longest_way`) are
+//! what the platform and the costs take. Callers: `check_log` by most files of tests/behaviour,
+//! `check_held_log` by sched_ext/storms.rs, `check_log_with` where devices interrupt; each other
+//! function takes one kind of entry (`take`) or closes a book (`finish`, `close_ledger`,
+//! `compare`). What it lets through or refuses wrongly shows in invariants.rs and storm.rs.
+//! `power`, `power_order`, `ways`, `cluster` and `spend` are of idle states; `placement`, `wakeup`,
+//! `migrate`, `start`, `stop`, `fork` and `set_state` of tasks; `note_stall`, `check_stall`,
+//! `note_displaced`, `check_displaced` and `priority` of who waits; `hotplug` and
+//! `look_for_stranded` of CPUs that leave.
 
 use super::record::{Entry, Log, What};
 use super::{MS, US};

@@ -1,4 +1,9 @@
 //! What the tests share: small machines, task scripts, a recording observer, a stream checker.
+//!
+//! What must stay: defaults of `all_on` and `all_off` are those that all tests compute with.
+//! `simulate` checks, runs and records; `simulate_sched_ext` the same under a scheduler; `policy`,
+//! `policies_of`, `performance`, `builtin`, `without_turbo` name what is run. Callers: all files of
+//! tests/behaviour; a fault here fails there. Page: docs/guide/model.md, "Costs".
 
 pub(crate) mod board;
 pub(crate) mod checker;

@@ -1,4 +1,12 @@
 //! An observer that writes down everything, and questions to what it wrote.
+//! What is announced: crates/engine/src/observe.rs.
+//!
+//! What must stay: it writes down everything in the order of the run and changes nothing; questions
+//! (`stretches`, `ran`, `latencies`, `moves`, `power` and the others) only read. Callers: all files
+//! of tests/behaviour and checker.rs; the functions of the observer are called by the engine. Those
+//! that answer: `pick` for any entry, `balance_moves`, `slacks`, `samples`, `passes`, `exit`,
+//! `frequencies`, `cluster`, `overutilized`. `note` writes one entry; `happened` calls the one for
+//! each kind.
 
 use wakeplace_engine::observe::{CpuPower, Iteration, MigrateCause, Placement, Stop};
 use wakeplace_engine::{Happening, Observer};

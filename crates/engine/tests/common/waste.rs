@@ -1,4 +1,7 @@
 //! How long CPUs had nothing to do while others had too much.
+//!
+//! What must stay: it reads a record and judges nothing. Callers:
+//! sanity.rs::`work_is_conserved_within_a_cache`. `longest_waste` is its only function.
 
 use super::record::{Log, What};
 use wakeplace_engine::observe::PlacementKind;

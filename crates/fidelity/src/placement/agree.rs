@@ -2,7 +2,14 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: a release is paired with the same release; one that only one side has counts as
-//! `one_only`.
+//! `one_only`. Free: what leaves the tables of pages as they are. Tests by part:
+//! `wake_ups_are_paired_by_release` (`of`, `of_cpu`, `pct`, `random_pct`, `chance`),
+//! `without_pairs_there_is_no_share` (`pct` of nothing), `sums_weigh_every_wake_up_alike` (`add`);
+//! `juno` is the tests' own. `first_cpu` has no test of its own: tests/all/truth.rs runs it where a
+//! tree is built.
+//!
+//! Callers: placement.rs (`of_cpu`), page.rs (`random_pct`), placement/truth/causes.rs
+//! (`first_cpu`), placement/truth/page.rs (`of_cpu`).
 //!
 //! Tests: below
 

@@ -1,7 +1,16 @@
 //! All sets in one guest, under one scheduler (docs/results/fidelity.md).
 //!
 //! What must stay: the script's sections and `outcomes` belong together; recordings of earlier runs
-//! are read by both.
+//! are read by both. Free: what leaves the tables of pages as they are. Tests by part:
+//! `every_set_is_a_job_that_the_guest_takes` (`job`, `task`),
+//! `the_task_that_never_sleeps_is_busy_and_the_ramp_has_its_steps` (`task`),
+//! `what_a_guest_sends_becomes_an_outcome` (`outcomes`, `outcome`, `task_run`, `khz_of`),
+//! `a_recording_is_whole_with_its_jobs_and_its_end` (`is_whole`, `job_text`, `energy_aware`),
+//! `what_is_no_result_is_refused` (errors of `outcome`); `hikey960`, `set`, `sent` are the tests'
+//! own. `write_files`, `command`, `script` have no test of their own: a guest that is booted shows
+//! a fault of theirs.
+//!
+//! Callers: record.rs (`is_whole`, `outcomes`).
 //!
 //! Tests: below
 

@@ -2,7 +2,13 @@
 //! and changed their CPU, and what the kernel counted of its own doings. Guests' traces and
 //! simulated runs are counted by the same code (docs/results/fidelity.md).
 //!
-//! What must stay: kHz, counts a second, and the window's ends.
+//! What must stay: kHz, counts a second, and the window's ends. Free: what leaves the tables of
+//! pages as they are. Tests by part: `a_mean_clock_is_that_of_the_window` (`new`, `until`,
+//! `frequency`, `inside`), `an_interrupted_stretch_is_one_and_a_sleep_ends_it` (`runs`, `sleeps`),
+//! `a_kernels_counts_are_a_second` (`counts`, `sum`); `hikey960` is the tests' own. `of_trace` has
+//! no test of its own: recorded_traces, an example, writes what it counts.
+//!
+//! Callers: guest.rs (`counts`), placement/recorded/traced.rs (`of_trace`).
 //!
 //! Tests: below
 

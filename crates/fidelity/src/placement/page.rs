@@ -1,6 +1,13 @@
 //! The measured part of the page: tables in Markdown, or one object (docs/results/fidelity.md).
 //!
-//! What must stay: the form of tables (README quotes some), keys of JSON.
+//! What must stay: the form of tables (README quotes some), keys of JSON. Free: what leaves the
+//! tables of pages as they are. Tests by part: `tables_say_what_was_measured` (`markdown`,
+//! `summary`, `total`, `cells`, `pct`, `machine`, `cost_table`, `energies`, `waits`, `set_row`,
+//! `task_table`, `task`), `names_are_harmless` (names of others in all of these),
+//! `the_object_has_every_wake_up` (`object`, `machine_object`, `set_object`, `cost_object`,
+//! `agreement_object`); `result` is the tests' own.
+//!
+//! Callers: placement/starts/page.rs (`pct`), placement/truth/page.rs (`pct`).
 //!
 //! Tests: below
 

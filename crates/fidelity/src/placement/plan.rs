@@ -1,7 +1,11 @@
 //! Which guests a measurement has: machines, sets and starts (docs/results/fidelity.md).
 //!
 //! What must stay: the order of guests: what tells most comes first, should time run out. Numbers
-//! of starts fix their offsets.
+//! of starts fix their offsets. Free: what leaves the tables of pages as they are. Tests by part:
+//! `light_sets_and_first_starts_come_first` (`boots`), `heavy_sets_are_those_of_half_a_machine`
+//! (`plans`, `chosen`, `all`); `names` is the tests' own.
+//!
+//! Callers: placement.rs (`plans`, `boots`), truth.rs (`boots`).
 //!
 //! Tests: below
 

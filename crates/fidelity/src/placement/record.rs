@@ -1,7 +1,12 @@
 //! The guests of a measurement: booted, or read again from what an earlier one left
 //! (docs/results/fidelity.md).
 //!
-//! What must stay: names of folders and files, or guests are booted again.
+//! What must stay: names of folders and files, or guests are booted again. Free: what leaves the
+//! tables of pages as they are. Tests by part: `a_guest_that_is_whole_is_not_booted_again` (`text`,
+//! `kept`, `booted`, `fmt`: the folder's name); `detail`, `warn` and `steps` are the test's own.
+//! `all`, `locked`, `recording` have no test of their own: they need guests.
+//!
+//! Callers: placement.rs (`all`), truth.rs (`all`).
 //!
 //! Tests: below
 

@@ -3,7 +3,15 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: a repeat is compared with its own simulation; nothing of the model is fitted to
-//! it.
+//! it. Free: what leaves the tables of pages as they are. Tests by part:
+//! `a_repeat_is_compared_with_its_own_simulation` (`difference`),
+//! `repeats_that_disagree_cannot_be_compared_with` (`spread`, `comparable`),
+//! `shares_under_energy_aware_scheduling_are_the_kernels` (`compare`, `set_rows`, `within`),
+//! tests/all/recorded.rs::`the_page_says_what_the_program_says` (`markdown`, `rows_of`),
+//! tests/all/recorded.rs::`it_boots_nothing_and_takes_nothing_that_is_for_a_guest` (`object`);
+//! `row` is the tests' own.
+//!
+//! Callers: placement/recorded/page.rs (`rows_of`).
 //!
 //! Tests: below
 

@@ -2,7 +2,8 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: figures were measured in guests at rest; they replace the platform's threads
-//! there alone.
+//! there alone. Free: what leaves the tables of pages as they are. Tests by part:
+//! `a_guest_has_the_measured_threads_on_its_cpus` (`read`, `guest`).
 //!
 //! Tests: below
 

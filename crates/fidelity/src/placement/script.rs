@@ -1,6 +1,9 @@
 //! A set as a workload of the simulator's (docs/results/fidelity.md).
 //!
-//! What must stay: releases are those of the guest's job: period, delay and start.
+//! What must stay: releases are those of the guest's job: period, delay and start. Free: what
+//! leaves the tables of pages as they are. Tests by part:
+//! `a_task_that_begins_somewhere_has_the_same_jobs` (`script`, `begun_on`),
+//! sim.rs::`a_run_says_where_each_job_began_and_ran` (`workload`).
 //!
 //! Tests: below
 

@@ -1,7 +1,18 @@
 //! The task sets, and how much of a machine each of them asks for (docs/results/fidelity.md).
 //!
 //! What must stay: sets and their names: recordings were made with them. Work is ns at capacity
-//! 1024.
+//! 1024. Free: what leaves the tables of pages as they are. Tests by part:
+//! `the_tipping_point_is_where_the_last_cpu_becomes_overutilized` (`tipping_point`),
+//! `a_level_asks_for_its_share` (`level`, `load_pct`, `util`, `task`),
+//! `heavy_tasks_fit_no_little_cpu_and_every_set_but_the_first_has_one` (`always`, `level`),
+//! `releases_are_counted_from_the_first` (`release`, `delay_ns`), `starts_are_spread_over_a_tick`
+//! (`start_offset_ns`), `the_mean_job_is_that_of_the_window` (`mean_work_ns`, `ramp`, `percent`),
+//! sim.rs::`a_run_says_where_each_job_began_and_ran` (`all`, `one_period`, `mixed`); `hikey960` is
+//! the tests' own.
+//!
+//! Callers: placement.rs (`start_offset_ns`, `mean_work_ns`), page.rs (`load_pct`,
+//! `tipping_point`), plan.rs (`load_pct`), record.rs (`start_offset_ns`), recorded.rs
+//! (`mean_work_ns`), truth.rs (`start_offset_ns`).
 //!
 //! Tests: below
 

@@ -1,7 +1,13 @@
 //! A set in the simulator (docs/results/fidelity.md).
 //!
 //! What must stay: the beginning and the window are the guest's; stretches are cut at the window's
-//! ends.
+//! ends. Free: what leaves the tables of pages as they are. Tests by part:
+//! `a_run_says_where_each_job_began_and_ran` (`guest`, `run`, `watched`, `counts`, `happened`,
+//! `wakeup`, `run_start`), `a_mark_of_the_first_moments_is_cleared` (the set's beginning),
+//! `run_time_is_counted_within_the_window` (`new`, both `window`, `run_stop`). `frequency` has no
+//! test of its own: inside.rs has a test of what it counts.
+//!
+//! Callers: placement.rs (`run`), recorded.rs (`run`), truth.rs (`run`).
 //!
 //! Tests: below
 

@@ -3,7 +3,18 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: `within` and `follows` are how docs/results/fidelity.md explains them. Its
-//! figures are tried by crates/fidelity/tests/all/recorded.rs.
+//! figures are tried by crates/fidelity/tests/all/recorded.rs. Free: what leaves the tables of
+//! pages as they are. Tests by part: `a_task_is_within_up_to_both_limits` and
+//! `a_task_is_not_within_beyond_either_limit` (`repeats_agree`, `difference`, `within`),
+//! `a_task_that_never_sleeps_is_judged_by_its_share` (`within` without wake-ups, `uncertainty`),
+//! truth/page/tests.rs::`the_object_has_the_same` (`follows`),
+//! `a_pattern_is_the_cluster_with_most_of_the_run_time` (`of`, `mean_in_range`),
+//! `tables_say_how_many_starts_agree` (`rows`, `add`, `starts`, `name`). `has_one_figure`,
+//! `wakes_alike` have no test of their own: tests/all/truth.rs runs them where a tree is built.
+//!
+//! Callers: placement/starts/page.rs (`repeats_agree`, `uncertainty`, `mean_in_range`),
+//! placement/truth/page.rs (`has_one_figure`, `wakes_alike`), placement/truth/causes.rs
+//! (`has_one_figure`).
 //!
 //! Tests: below
 

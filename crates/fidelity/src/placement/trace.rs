@@ -2,7 +2,11 @@
 //! (docs/results/fidelity.md).
 //!
 //! What must stay: releases have numbers from the set's start, in whole us; the warm-up does not
-//! count.
+//! count. Free: what leaves the tables of pages as they are. Tests by part:
+//! `a_wake_up_is_where_the_job_first_ran`, `the_warm_up_is_recorded_and_does_not_count` and
+//! `a_release_keeps_its_number_in_whole_microseconds` (`wakeups`); `task` is the tests' own.
+//!
+//! Callers: guest.rs (`wakeups`), placement/recorded/traced.rs (`wakeups`).
 //!
 //! Tests: below
 

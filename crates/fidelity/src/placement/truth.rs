@@ -1,8 +1,16 @@
 //! Three columns: a guest, the same source in the simulator (a kernel tree's own `kernel/sched`),
 //! and our model. Where a simulation is not as the guest, the same run is tried with other
-//! beginnings, and what that changes is shown.
+//! beginnings, and what that changes is shown (docs/results/truth.md).
 //!
 //! What must stay: columns are guest, tree, model; both simulations have the guest's conditions.
+//! Free: what leaves the tables of pages as they are. Tests by part:
+//! tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source` (`of_recorded`, `simulated`,
+//! `of`, `object`, `big`, `rows`; where a tree is built),
+//! page/tests.rs::`three_columns_say_who_is_as_the_guest` (`both`, `rows`). `markdown`,
+//! `of_guests`, `machine_truth` have no test of their own: `cargo xtask truth` goes through them,
+//! and its page is looked at.
+//!
+//! Callers: main.rs (`of_recorded`, `of_guests`).
 //!
 //! Tests: crates/fidelity/tests/all/truth.rs
 

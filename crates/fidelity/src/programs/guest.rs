@@ -1,7 +1,14 @@
 //! All programs in one guest, under the kernel's own scheduler, their wake-ups recorded
 //! (docs/guide/workloads.md, "How it is counted").
 //!
-//! What must stay: sections of the script and `runs` belong together.
+//! What must stay: sections of the script and `runs` belong together. Free: what leaves the tables
+//! of pages as they are. Tests by part: `what_a_guest_sends_becomes_a_run` (`runs`, `run`),
+//! `what_is_no_result_is_refused` (errors of `run`),
+//! `the_script_runs_each_program_as_often_as_asked` (`script`); `program` and `sent` are the tests'
+//! own. `write_files`, `command` have no test of their own: a guest that is booted shows a fault of
+//! theirs.
+//!
+//! Callers: programs.rs (`runs`).
 //!
 //! Tests: below
 

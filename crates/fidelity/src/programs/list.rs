@@ -1,6 +1,11 @@
 //! The programs, and which model stands for each (docs/guide/workloads.md, "How it is counted").
 //!
-//! What must stay: keys and commands: kept counts are of these.
+//! What must stay: keys and commands: kept counts are of these. Free: what leaves the tables of
+//! pages as they are. Tests by part: `programs_are_chosen_by_key` (`chosen`),
+//! `events_are_what_the_program_says` (`count`), structure.rs::`a_trace_is_counted_as_by_hand`
+//! (`main`).
+//!
+//! Callers: programs.rs (`chosen`).
 //!
 //! Tests: below
 

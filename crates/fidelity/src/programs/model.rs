@@ -2,7 +2,13 @@
 //! "How it is counted").
 //!
 //! What must stay: roles are names of scripts; counts as `structure.rs` makes them of a kernel's
-//! trace. Nothing of a run depends on this observer.
+//! trace. Nothing of a run depends on this observer. Free: what leaves the tables of pages as they
+//! are. Tests by part: `a_round_trip_is_two_sync_wake_ups` (`run`, `happened`, `woken`, `run_stop`,
+//! `placement`), `timers_are_told_from_tasks_on_a_busy_cpu_too` (`woken`),
+//! `threads_made_on_the_way_have_their_scripts_role` (`new`, `role`, `forked`, `task_exit`,
+//! `finish`), `a_model_that_is_not_there_says_so` (errors of `run`); `hikey` is the tests' own.
+//!
+//! Callers: programs.rs (`run`).
 //!
 //! Tests: below
 

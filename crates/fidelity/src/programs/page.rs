@@ -1,7 +1,12 @@
 //! The page's part: tables in Markdown, or one object (docs/guide/workloads.md, "How it is
 //! counted").
 //!
-//! What must stay: the form of the page's tables; keys of JSON.
+//! What must stay: the form of the page's tables; keys of JSON. Free: what leaves the tables of
+//! pages as they are. Tests by part: `tables_say_what_was_counted` (`markdown`, `provenance`,
+//! `summary`, `program`, `table_row`, `label`, `counts`, `all`, `rate_text`, `percents`, `range`,
+//! `rate_range`, `mean`), `names_of_tasks_are_harmless` (names of others),
+//! `a_missing_model_is_said` (`workload`, `object`), `ratios_have_no_zero_below` (`ratio`); `run`,
+//! `compared` and `recorded` are the tests' own.
 //!
 //! Tests: below
 

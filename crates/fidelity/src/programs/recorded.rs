@@ -1,7 +1,11 @@
 //! Counts of real runs, kept in a file so that the page can be made without a guest
 //! (docs/guide/workloads.md, "How it is counted").
 //!
-//! What must stay: the form of the file, which `record` writes.
+//! What must stay: the form of the file, which `record` writes. Free: what leaves the tables of
+//! pages as they are. Tests by part: `every_program_has_its_runs` (`recorded`, `runs`),
+//! `a_file_that_breaks_a_rule_is_refused` (`parse`).
+//!
+//! Callers: programs.rs (`recorded`).
 //!
 //! Tests: below
 

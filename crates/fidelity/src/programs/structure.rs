@@ -1,7 +1,13 @@
 //! What a program is made of and who wakes whom in it; counted from a kernel's trace
 //! (docs/guide/workloads.md, "How it is counted").
 //!
-//! What must stay: counts are as by hand in the test; roles are names without numbers.
+//! What must stay: counts are as by hand in the test; roles are names without numbers. Free: what
+//! leaves the tables of pages as they are. Tests by part: `a_trace_is_counted_as_by_hand`
+//! (`of_trace`, `wake`, `left`, `waker`, `find`, `of`, `add`, `begins`, `roles`, `is_exec`,
+//! `by_order`), `a_trace_without_the_program_has_no_structure` (`find`),
+//! `a_task_that_names_itself_has_its_role_by_its_name` (`roles` by name),
+//! `what_is_made_by_others_than_the_first_is_of_no_role` (`by_order`),
+//! `roles_are_names_without_numbers` (names); `wakes` and `counts` are the tests' own.
 //!
 //! Tests: below
 

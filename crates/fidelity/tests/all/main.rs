@@ -1,4 +1,8 @@
 //! Tests of the program `wakeplace-fidelity`.
+//!
+//! What must stay: nothing is booted or fetched: the cache does not exist. `said`, `run_in`,
+//! `assert_refused` and `part` are used by all files of this folder; a fault of theirs fails there.
+//! `repository`, `stderr` and `assert_code` are theirs.
 
 mod programs;
 mod published;

@@ -1,4 +1,12 @@
 //! Real programs: what is refused before anything is booted, and what is said of recorded runs.
+//! Page: docs/results/fidelity.md; docs/rules/workloads.md#messaging.
+//!
+//! What must stay: recorded figures are never edited; the page says what the program says.
+//! Tests by part (in crates/fidelity/src): programs.rs, programs/structure.rs and programs/page.rs
+//! by the program: all others.
+//! Helpers, and who fails with them: `object`
+//! (`recorded_runs_have_the_structure_that_the_sources_give`,
+//! `models_have_the_programs_tasks_and_wakeups`).
 
 use super::{assert_code, assert_refused, part, run_in, said};
 use serde_json::Value;

@@ -1,4 +1,9 @@
 //! Published figures beside results of studies.
+//! Page: docs/results/published.md.
+//!
+//! What must stay: a study is judged once, by runs like the published ones.
+//! Tests by part (in crates/fidelity/src): main.rs (`published`):
+//! `what_was_run_in_another_way_is_not_judged`.
 
 use super::{assert_code, assert_refused, run_in};
 use wakeplace_report::{Format, Style};

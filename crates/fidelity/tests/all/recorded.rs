@@ -1,5 +1,11 @@
 //! Recorded runs: the page's table is what the program says, and the recorded figures are those of
 //! the capture they come from.
+//! Page: docs/results/fidelity.md; the captures: crates/fidelity/data/captured/README.md.
+//!
+//! What must stay: recorded figures are those of the capture and are never edited.
+//! Tests by part (in crates/fidelity/src): placement/recorded.rs, recorded/page.rs and
+//! recorded/traced.rs by the program: all others.
+//! Helpers, and who fails with them: `column`, `after` (`the_recorded_figures_are_the_captures`).
 
 use super::{assert_code, part, repository, run_in, said};
 use serde_json::Value;

@@ -1,5 +1,14 @@
 //! Runs that were recorded on a real kernel, and the same source in the simulator
 //! (docs/results/truth.md). Without archive and cache nothing of it is tried, which is said.
+//!
+//! What must stay: bounds are the page's; the 18 recorded runs are facts. A bound is never widened
+//! for one run.
+//! Tests by part (in crates/fidelity/src): crates/engine/src/kernel/tree/entries.rs:
+//! `recorded_runs_happen_again_in_the_same_source` (`enter`, `follow`, `switch`);
+//! crates/engine/src/kernel/tree/interface.rs: `recorded_runs_happen_again_in_the_same_source`
+//! (`fork`, `wake`, `sleep`); placement/truth.rs: `a_tree_that_is_none_is_refused`.
+//! Helpers, and who fails with them: `asked` (all tests); `numbers`, `assert_as_the_guest`,
+//! `tasks`, `quantity`, `assert_alike_inside` (`recorded_runs_happen_again_in_the_same_source`).
 
 use super::{assert_code, assert_refused, run_in, stderr};
 use serde_json::Value;

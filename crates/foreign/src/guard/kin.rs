@@ -2,7 +2,7 @@
 //! (docs/decisions/058).
 //!
 //! What must stay: a process is ended only after it was seen to descend from the root, since
-//! numbers are used again.
+//! numbers are used again. Free: how /proc is read, and how often.
 //!
 //! Tests by part: `nothing_of_a_loader_outlives_the_run` (`living`, `end`, `signal`, `has`,
 //! `state`, `children`, `has_ended`, `adopt_orphans`),
@@ -99,7 +99,7 @@ impl Kin {
         pids.filter(of_parent).collect()
     }
 
-    /// Ends one of them.
+    /// Ends one process that a loader has started.
     pub(crate) fn end_one(self, pid: u32) {
         self.signal(pid, libc::SIGKILL);
     }
@@ -164,8 +164,8 @@ fn state(pid: u32) -> Option<(char, u32)> {
     state_in(&format!("/proc/{pid}/stat"))
 }
 
-/// The same in a file of it or of a thread (proc(5), `/proc/PID/stat`). None: the file cannot be
-/// read.
+/// Reads the state of a process or thread in its file (proc(5), `/proc/PID/stat`). None: the file
+/// cannot be read.
 fn state_in(file: &str) -> Option<(char, u32)> {
     let text = fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);

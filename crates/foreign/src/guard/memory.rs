@@ -6,7 +6,7 @@
 //! a caller counts only if the caller still waits.
 //!
 //! What must stay: memory is opened before the caller is asked whether it waits. None and false
-//! mean: the caller is gone, or the address is none of its.
+//! mean: the caller is gone, or the address is none of its. Free: how bytes are transferred.
 //!
 //! Tests by part: `a_line_of_maps_names_a_file` (`in_maps`),
 //! schedulers.rs::`a_loader_runs_in_virtual_time` (`with`, `read`, `read_at_once`, `write`),
@@ -130,7 +130,7 @@ impl Caller<'_> {
         self.calls.waits(&self.call).then_some(id)
     }
 
-    /// Where the caller has mapped a file. None: it has not.
+    /// Gives the address where the caller has mapped a file. None: it has not.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         let start = lines_of_maps(self.call.pid)?.find_map(|line| {
             let found = FileId::in_maps(&line) == Some(file);

@@ -7,7 +7,7 @@
 //!
 //! What must stay: the answer to a call does not depend on the way (`notify`, `trace`):
 //! `results_do_not_depend_on_the_way`. `nothing_of_a_loader_outlives_the_run` (wall.rs) tries the
-//! end.
+//! end. Free: how the guard's parts are divided into files.
 //!
 //! Tests by part: wall.rs, interception.rs (all that is in its files); of what is here:
 //! schedulers.rs::`a_loader_sees_the_modelled_machine` (`failed`: a file that is not there),
@@ -57,7 +57,7 @@ enum Answer {
 }
 
 impl Answer {
-    /// An errno.
+    /// Makes an errno the answer to a call.
     fn error(errno: i32) -> Self {
         Self::Value(-i64::from(errno))
     }

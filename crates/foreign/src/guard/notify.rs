@@ -3,6 +3,7 @@
 //! "What the loader sees").
 //!
 //! What must stay: each call that is handed over is answered once, or its caller waits for ever.
+//! Free: how the listener is waited for.
 //!
 //! Tests by part: `results_do_not_depend_on_the_way` (`wait`, `received`, `respond`, `new`),
 //! interception.rs::`virtual_time_does_not_depend_on_the_way` (`AddFd`: descriptors),

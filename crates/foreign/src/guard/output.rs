@@ -3,6 +3,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: the pipe is emptied at every look. What is kept is bounded; the file has all.
+//! Free: how much of the end is kept.
 //!
 //! Tests by part: `the_end_is_kept` (`new`, `take`, `keep`, `last`),
 //! crates/cli/tests/all/syscall_programs.rs::`a_program_gives_what_a_kernel_gives` (the file of
@@ -85,7 +86,7 @@ impl Output {
         self.last.drain(..more);
     }
 
-    /// The end of it.
+    /// Gives the end of what the loader has printed.
     pub(super) fn last(&self) -> &[u8] {
         &self.last
     }

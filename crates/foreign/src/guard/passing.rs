@@ -2,11 +2,12 @@
 //! loader sees".
 //!
 //! What must stay: one byte and one descriptor per message: both ends are of this build, and the
-//! message's form is the kernel's.
+//! message's form is the kernel's. Free: how the message's buffer is laid out in memory here.
 //!
 //! Tests by part: `virtual_time_does_not_depend_on_the_way` (`send`, `receive`, `message`; by
 //! ptrace `message_at`, `descriptor_in`),
-//! wall.rs::`results_and_traces_are_written_through_the_wall` (`receive` in a worker).
+//! wall.rs::`results_and_traces_are_written_through_the_wall` (`receive` in a worker). `empty_part`
+//! has no test of its own.
 //!
 //! Callers: crates/foreign/src/wire.rs, guard/spawn.rs, guard/way.rs, wall/keeper.rs (`send`,
 //! `receive`), guard/trace.rs (`message_at`, `descriptor_in`).

@@ -2,7 +2,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: a path of the tree never reaches the host's file of that name; errors are errno
-//! values as the call has them.
+//! values as the call has them. Free: further calls with paths, each with its errno.
 //!
 //! Tests by part: `a_loader_sees_the_modelled_machine` (`path_of`, `path_argument`, `answer`,
 //! `open`, `access` or `stat` by `test -e`, `statx`),

@@ -1,6 +1,7 @@
 //! The way that a loader's calls take (docs/guide/schedulers.md, "What the loader sees").
 //!
-//! What must stay: both ways offer the same methods; callers do not ask which it is.
+//! What must stay: both ways offer the same methods; callers do not ask which it is. Free: further
+//! methods, for both ways.
 //!
 //! Tests by part: `results_do_not_depend_on_the_way` (`wait`, `waits`, `respond`),
 //! interception.rs::`virtual_time_does_not_depend_on_the_way` (`descriptor`),
@@ -60,7 +61,7 @@ pub(crate) fn polled(fd: RawFd, events: libc::c_short) -> libc::pollfd {
 }
 
 impl Calls {
-    /// The next call.
+    /// Waits for the next call of the loader.
     pub(super) fn wait(&self, patience: Duration, beside: &mut Beside<'_>) -> io::Result<Event> {
         match self {
             Self::Notified(listener) => listener.wait(patience, beside),

@@ -2,7 +2,7 @@
 //! "What the loader sees").
 //!
 //! What must stay: numbers of registers are the ABI's of x86-64 and arm64; nothing else of a thread
-//! is changed.
+//! is changed. Free: a further architecture.
 //!
 //! Tests by part: `results_do_not_depend_on_the_way` with ptrace (`of`, `set`, `set_call`,
 //! `result`, `returning`, `before_call`, `stack`, `transfer`). It runs for the architecture of the

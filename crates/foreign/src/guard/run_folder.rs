@@ -3,7 +3,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: nothing of the host below `/run` is written; sockets' paths fit a socket's
-//! address.
+//! address. Free: where the folder is and how it is called.
 //!
 //! Tests by part: none of its own for `make`, `remove`, `socket_path` and `socket`: no loader of
 //! the tests offers statistics. A fault shows with a loader of scx (docs/guide/schedulers.md,
@@ -30,7 +30,7 @@ pub(super) fn make(path: &Path) -> Answer {
     }
 }
 
-/// `unlink`.
+/// Removes a file of the folder, as `unlink` does.
 pub(super) fn remove(path: &Path) -> Answer {
     Answer::of(fs::remove_file(path))
 }

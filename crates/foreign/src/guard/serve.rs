@@ -2,7 +2,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: a run's message has one answer. A guard believes nothing of what a run asks that
-//! its rights do not allow.
+//! its rights do not allow. Free: how callers are kept; a new message with its right.
 //!
 //! Tests by part: wall.rs::`nothing_of_a_loader_outlives_the_run` (`serve`, `end`, `drop`),
 //! interception.rs::`results_do_not_depend_on_the_way` (`start`, `next`, `carry_out`, `arrival`,

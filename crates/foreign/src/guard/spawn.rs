@@ -3,7 +3,8 @@
 //! right that the user has not, and fewer.
 //!
 //! What must stay: between fork and exec nothing is called that may take a lock or memory.
-//! Addresses of the loader do not vary, for equal runs.
+//! Addresses of the loader do not vary, for equal runs. Free: the environment that a loader has, if
+//! it is the same each time.
 //!
 //! Tests by part: `as_many_descriptors_as_there_can_be` (`descriptors`, `allow_descriptors`),
 //! interception.rs::`results_do_not_depend_on_the_way` (`spawn`, `notified`, `traced`, `prepare`,

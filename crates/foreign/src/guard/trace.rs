@@ -6,7 +6,8 @@
 //! the way: `notify` does the same by notification (docs/guide/schedulers.md, "What the loader
 //! sees").
 //!
-//! What must stay: a thread that is stopped goes on exactly once per stop.
+//! What must stay: a thread that is stopped goes on exactly once per stop. Free: how stops are kept
+//! and looked up.
 //!
 //! Tests by part: `results_do_not_depend_on_the_way` (`of`, `ask`, `wait`, `stop_of`, `look`,
 //! `look_at_call`, `respond`, `answer`, `release`, `give`, `instead`, `to_next_stop`,

@@ -2,11 +2,12 @@
 //! list goes to the host's kernel (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: `is_trapped` and the filter say the same, for both architectures. A call that is
-//! added here needs its answer in load/serve.rs.
+//! added here needs its answer in load/serve.rs. Free: the order of the list.
 //!
 //! Tests by part: interception.rs::`results_do_not_depend_on_the_way` (`is_trapped` beside
 //! `filter`), interception.rs::`doctor_says_which_way_calls_take` (`notify_of`),
-//! wall/filter.rs::`nothing_can_be_reached` (`argument`, `statement`, `if_equal`).
+//! wall/filter.rs::`nothing_can_be_reached` (`argument`, `statement`, `if_equal`). `if_at_least`
+//! has no test of its own.
 //!
 //! Callers: guard/spawn.rs (`filter`), guard/trace.rs (`is_trapped`), guard/way.rs (`notify_of`),
 //! wall/filter.rs (the instructions).
@@ -155,7 +156,8 @@ pub(crate) const fn if_equal(k: u32, then: u8, otherwise: u8) -> libc::sock_filt
     }
 }
 
-/// As `if_equal`, for at least `k`.
+/// Makes the instruction that jumps where the value is at least `k`, as `if_equal` does for equal
+/// ones.
 fn if_at_least(k: u32, then: u8, otherwise: u8) -> libc::sock_filter {
     libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16,

@@ -2,7 +2,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: files that the loader reads are those of `machine_files`; nothing outside the
-//! folder is written or removed.
+//! folder is written or removed. Free: how the folder is called and when leftovers are swept.
 //!
 //! Tests by part: `leftovers_are_removed` (`own_folder`, `sweep`),
 //! `paths_are_resolved_by_their_words` (`resolved`),
@@ -116,7 +116,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Where a path of the loader's is answered from; None: the host's.
+    /// Says where a path of the loader's is answered from; None: the host's.
     pub(super) fn answers(&self, path: &str) -> Option<PathBuf> {
         let path = &resolved(path)?;
         let ours = ANSWERED.iter().any(|prefix| {
@@ -136,7 +136,7 @@ impl Tree {
         self.put("sys/kernel/sched_ext/root/ops", name.as_bytes())
     }
 
-    /// Where a path is that leads into the tree.
+    /// Gives the place of a path that leads into the tree.
     fn place(&self, path: &str) -> io::Result<PathBuf> {
         let mut parts = Path::new(path).components();
         match parts.all(|part| matches!(part, Component::Normal(_))) {

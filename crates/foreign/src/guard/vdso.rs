@@ -3,7 +3,8 @@
 //! loader sees").
 //!
 //! What must stay: the loader only is changed, before it has run. What is missing here would give a
-//! loader the host's time: schedulers.rs::`a_loader_runs_in_virtual_time` sees it.
+//! loader the host's time: schedulers.rs::`a_loader_runs_in_virtual_time` sees it. Free: which
+//! instructions replace a clock's code.
 //!
 //! Tests by part: `only_the_kernel_s_own_mapping_is_taken` (`place`),
 //! crates/cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`replace`, `stands_for`,

@@ -2,6 +2,7 @@
 //! loader sees").
 //!
 //! What must stay: the way is chosen once per process; `doctor` says which and why, in these words.
+//! Free: how a way is tried out.
 //!
 //! Tests by part: `doctor_says_which_way_calls_take` (`chosen`, `try_notification`, `call`,
 //! `answer`, `fmt`: it is tried behind a container's filter, and without filters),

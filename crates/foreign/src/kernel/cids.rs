@@ -1,7 +1,7 @@
 //! Topological numbers of CPUs (7.1 and later; docs/rules/sched-ext.md#cids).
 //!
 //! What must stay: the order is the kernel's, and so are the texts of errors. Shards hold whole
-//! cores.
+//! cores. Free: how the order is computed.
 //!
 //! Tests by part: `threads_of_a_core_stand_together` (`of`, `number`, `places`, `place`),
 //! `cores_are_spread_over_shards` (`divide`, `cores`), `an_order_of_its_own` (`replace`,
@@ -46,7 +46,7 @@ impl Place {
         shard: [-1; 2],
     };
 
-    /// As programs have it.
+    /// Gives core, cache, node and shard of a place, as programs have them.
     pub(crate) fn words(self) -> impl Iterator<Item = i32> {
         [self.core, self.cache, self.node, self.shard]
             .into_iter()
@@ -146,7 +146,7 @@ impl Cids {
         self.cids.get(usize::try_from(cpu).ok()?).copied()
     }
 
-    /// Where it is. None: there is no such cid.
+    /// Gives where a cid's CPU is. None: there is no such cid.
     pub(crate) fn place(&self, cid: i32) -> Option<Place> {
         self.places.get(usize::try_from(cid).ok()?).copied()
     }
@@ -229,7 +229,7 @@ pub(crate) fn in_arena(at: u64) -> u64 {
     ARENA + (at & 0xffff_ffff)
 }
 
-/// Where each CPU of the order is, but for its shard.
+/// Finds where each CPU of the order is, but for its shard.
 fn places(keys: &[[u32; 4]]) -> Vec<Place> {
     let mut all: Vec<Place> = Vec::with_capacity(keys.len());
     for (at, key) in keys.iter().enumerate() {

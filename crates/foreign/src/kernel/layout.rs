@@ -2,7 +2,7 @@
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: no offset is written down here: each comes from the type information. A field
-//! that a kernel lacks is None.
+//! that a kernel lacks is None. Free: which fields are asked for.
 //!
 //! Tests by part: `calls_answer_as_a_kernel_does` with both small kernels (`Layout::of`, `ops`: a
 //! field that only one has), `cids_leave_and_come_back` (`canonical`: the table with cids).
@@ -211,6 +211,7 @@ pub(crate) struct OpsFields {
     pub(crate) flags: u64,
     pub(crate) timeout_ms: u64,
     pub(crate) dispatch_max_batch: Option<u64>,
+    pub(crate) sub_cgroup_id: Option<u64>,
     /// Of the form with cids only.
     pub(crate) cid_shard_size: Option<u64>,
     pub(crate) name: u64,
@@ -302,6 +303,7 @@ impl Layout {
             flags: at("flags")?,
             timeout_ms: at("timeout_ms")?,
             dispatch_max_batch: at("dispatch_max_batch"),
+            sub_cgroup_id: at("sub_cgroup_id"),
             cid_shard_size: at("cid_shard_size"),
             name: at("name")?,
         })

@@ -1,7 +1,8 @@
 //! The kernel's side of programs: structures laid out by its type information, and what they hold
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
-//! What must stay: nothing here answers a call: that is kfuncs/.
+//! What must stay: nothing here answers a call: that is kfuncs/. Free: how it is divided into
+//! files.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does, beside its modules
 

@@ -1,7 +1,8 @@
 //! Lists and trees of objects: the nodes in their order, by the heads' addresses
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
-//! What must stay: the order of a list is the program's; a node is in one list at a time.
+//! What must stay: the order of a list is the program's; a node is in one list at a time. Free: how
+//! nodes are kept on the host's side.
 //!
 //! Tests by part: `a_list_has_two_ends_and_a_price` (`len`, `get`, `find`, `insert`, `remove`,
 //! `drop_in`, and the memory that a node costs).
@@ -20,7 +21,7 @@ use wakeplace_bpf_vm::{Fault, Memory};
 pub(crate) struct Nodes(BTreeMap<u64, VecDeque<u64>>);
 
 impl Nodes {
-    /// Nodes of a list.
+    /// Counts the nodes of a list.
     pub(crate) fn len(&self, head: u64) -> u64 {
         self.0.get(&head).map_or(0, VecDeque::len) as u64
     }

@@ -3,7 +3,7 @@
 //! see").
 //!
 //! What must stay: what a program may hold is bounded by its memory, and given up once.
-//! kfuncs/objects.rs is what programs call.
+//! kfuncs/objects.rs is what programs call. Free: how objects are kept and found.
 //!
 //! Tests by part: `an_object_goes_with_its_last_holder` (`create`, `acquire`, `let_go`),
 //! schedulers.rs::`calls_answer_as_a_kernel_does` (`give_up_retired`: timers of deleted elements).

@@ -3,7 +3,8 @@
 //! before it runs, and taken back after (docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: written before it runs, taken back after, and around each call that changes
-//! tasks; order of tasks is that in which the callback got them.
+//! tasks; order of tasks is that in which the callback got them. Free: how changes are noticed, as
+//! long as nothing is written back twice.
 //!
 //! Tests by part: `calls_answer_as_a_kernel_does` (`begin`, `end`, `current`, `cgroup`, `task_of`,
 //! `clock_ns`, `give_up_retired`), schedulers.rs::`runs_are_the_same_twice_and_interpreted`
@@ -81,7 +82,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The kernel.
+    /// Gives the simulated kernel that the callback runs in.
     pub(crate) fn kernel(&mut self) -> Result<&mut (dyn Kernel + 'a), Fault> {
         let early = || Fault::Call("it asks the kernel before it is attached".to_owned());
         self.kernel.as_deref_mut().ok_or_else(early)

@@ -3,7 +3,7 @@
 //! of a pointer that is none reads as 0, as in the kernel.
 //!
 //! What must stay: addresses that programs keep (mirrors) stay while the task or cgroup lives;
-//! equal runs have equal addresses.
+//! equal runs have equal addresses. Free: which further fields are shown to programs.
 //!
 //! Tests by part: `a_field_of_a_wild_pointer_is_zero` (`get`, `get_in`),
 //! `calls_answer_as_a_kernel_does` (`new`, `object`, `cgroup`, `cgroup_of`, `task_of`,
@@ -212,7 +212,7 @@ impl State {
         (at != 0 && known == Some(at)).then_some(TaskId(number))
     }
 
-    /// Where a task's mirror is; made if there is none.
+    /// Gives the address of a task's mirror; made if there is none.
     pub(crate) fn mirror(&mut self, vm: &mut Vm, task: TaskId) -> Result<u64, Fault> {
         if let Some(at) = self.tasks.get(task.index()).filter(|at| **at != 0) {
             return Ok(*at);
@@ -296,9 +296,9 @@ impl State {
         (at != 0 && known == Some(at)).then_some(CgroupId(number))
     }
 
-    /// Where a cgroup's mirror is; made if there is none. `parent` is the cgroup above it and must
-    /// have a mirror already, which the new one points to: `Running::cgroup` sees to that. Without
-    /// a parent it is a root.
+    /// Gives the address of a cgroup's mirror; made if there is none. `parent` is the cgroup above
+    /// it and must have a mirror already, which the new one points to: `Running::cgroup` sees to
+    /// that. Without a parent it is a root.
     pub(crate) fn cgroup(
         &mut self,
         vm: &mut Vm,
@@ -347,8 +347,8 @@ pub(crate) fn put(vm: &mut Vm, at: u64, place: Place, value: u64) {
     }
 }
 
-/// The same for a field that is `N` bytes wide in the kernels of today, without a jump by its
-/// width, which a processor foresees badly.
+/// Writes a value as `put` does, into a field that is `N` bytes wide in the kernels of today,
+/// without a jump by its width, which a processor foresees badly.
 #[inline]
 pub(super) fn put_wide<const N: usize>(bytes: &mut [u8], place: Place, value: u64) {
     let Some(field) = place else { return };

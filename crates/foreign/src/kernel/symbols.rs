@@ -2,7 +2,7 @@
 //! programs see").
 //!
 //! What must stay: a variable that is not known is refused as the program is loaded, not filled
-//! with zeros. Frequencies are kHz.
+//! with zeros. Frequencies are kHz. Free: further variables, each with its value.
 //!
 //! Tests by part: `calls_answer_as_a_kernel_does` (`symbol`, `fill`, `of`, `per_cpu`,
 //! `set_preempt_count`, `in_pcpu_hot` with the old kernel, `rq`). `cpufreq_policy`, `knows`,

@@ -2,7 +2,7 @@
 //! "What its programs see").
 //!
 //! What must stay: numbers of timers are not used again within a run; the machine has them
-//! (`TimerId`).
+//! (`TimerId`). Free: how timers are kept.
 //!
 //! Tests by part: `a_field_is_a_timer_until_its_value_goes` (`init`, `find`, `get`, `set_callback`,
 //! `drop_in`, `bytes`).

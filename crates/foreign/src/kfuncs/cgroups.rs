@@ -2,7 +2,7 @@
 //! "What its programs see").
 //!
 //! What must stay: the order of a walk is the kernel's for each of its three orders; the tree is a
-//! root with children.
+//! root with children. Free: how a walk is kept between two calls.
 //!
 //! Tests by part: `calls_answer_as_a_kernel_does` (`new`, `next`, `step`, `child`, `leftmost`:
 //! calls.bpf.c walks a root and two children in each order, and in an unknown one). Groups below

@@ -1,7 +1,8 @@
 //! CPUs in the order of the topology (cids, 7.1 and later), and calls that take them
 //! (docs/rules/sched-ext.md#cids).
 //!
-//! What must stay: arguments and errors are those of the kernel's functions in 7.1.
+//! What must stay: arguments and errors are those of the kernel's functions in 7.1. Free: how
+//! arguments are read; further calls as rows.
 //!
 //! Tests by part: schedulers.rs::`two_cpus_of_one_cid_end_it` (`replace`, `error`),
 //! `cids_leave_and_come_back` (`on_cpu`, `cpu_of`, `cid_of`, `nr_online`, `topology`,
@@ -16,7 +17,7 @@ use super::{Code, Named, cpus, int, signed};
 use crate::kernel::{CMASK_HEADER, Place, Running, in_arena};
 use wakeplace_bpf_vm::{Fault, Vm};
 use wakeplace_sched_ext::ExitKind;
-use wakeplace_sched_ext::consts::{EINVAL, ENOENT, SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON};
+use wakeplace_sched_ext::consts::{EINVAL, ENODEV, SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON};
 
 pub(super) const TABLE: &[Named] = &[
     ("scx_bpf_nr_cids", |_, vm, _| Ok(vm.nr_cpus().into())),
@@ -111,7 +112,8 @@ impl Running<'_> {
         cpu
     }
 
-    /// The same the other way round. None: there is none, and the scheduler has ended.
+    /// Gives the cid of a CPU, as `cpu_of` the other way round. None: there is none, and the
+    /// scheduler has ended.
     fn cid_of(&mut self, cpu: i32) -> Option<u32> {
         let cid = self.state.cids.cid(cpu);
         if cid.is_none() {
@@ -200,7 +202,7 @@ fn online_cmask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
 /// `scx_bpf_sub_caps(cgroup, capabilities, out)`: the root scheduler has all of them on all CPUs.
 fn caps(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     if args[0] != 0 {
-        return Ok(signed(-ENOENT));
+        return Ok(signed(-ENODEV));
     }
     let out = in_arena(args[2]);
     let (first, count) = (vm.memory.u32(out), vm.memory.u32(out + 4));
@@ -220,5 +222,5 @@ fn caps(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
 
 /// What is said to a child scheduler: there is none.
 fn no_child(_: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
-    Ok(signed(-ENOENT))
+    Ok(signed(-ENODEV))
 }

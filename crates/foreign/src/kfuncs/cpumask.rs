@@ -2,7 +2,7 @@
 //! programs see").
 //!
 //! What must stay: answers as lib/cpumask.c and kernel/bpf/cpumask.c give them, errors included;
-//! masks have 64-bit words.
+//! masks have 64-bit words. Free: how words are combined.
 //!
 //! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` with walk.bpf.c
 //! (`test`). The others (`create`, `first`, `both`, `change`, `combine`, `pair`, `all`, `weight`,
@@ -118,7 +118,7 @@ fn first(vm: &Vm, mask: &[u64]) -> u64 {
     })
 }
 
-/// Words of a AND b.
+/// Gives the words of a AND b.
 fn both(vm: &Vm, a: u64, b: u64) -> Vec<u64> {
     let pairs = read_mask(vm, a).into_iter().zip(read_mask(vm, b));
     pairs.map(|(a, b)| a & b).collect()
@@ -169,7 +169,7 @@ fn all(vm: &Vm, args: [u64; 5], of: impl Fn(u64, u64) -> bool) -> bool {
         .all(|(word, (a, b))| of(a & inside(vm, word), b & inside(vm, word)))
 }
 
-/// CPUs in the mask.
+/// Counts the CPUs in the mask.
 fn weight(vm: &Vm, mask: u64) -> u64 {
     let words = read_mask(vm, mask).into_iter().enumerate();
     words

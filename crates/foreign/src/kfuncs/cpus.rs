@@ -2,7 +2,7 @@
 //! docs/rules/sched-ext.md#cpuperf). Each answers as the kernel's function of that name does.
 //!
 //! What must stay: masks of idle CPUs that a program looks at are refreshed after each call that
-//! claims one.
+//! claims one. Free: how arguments are read; further calls as rows.
 //!
 //! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`select_default`:
 //! fifo.bpf.c; `kick`: walk.bpf.c), `calls_answer_as_a_kernel_does` (`cpu_rq`, `locked_rq`,
@@ -105,7 +105,7 @@ fn pick_idle(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(signed(cpu))
 }
 
-/// The same from a node on: `(mask, node, flags)`.
+/// Picks an idle CPU of the mask, from a node on: `(mask, node, flags)`.
 fn pick_idle_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let mask = read_mask(vm, args[0]);
     let cpu = running
@@ -123,7 +123,7 @@ fn pick_any(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(signed(cpu))
 }
 
-/// The same from a node on: `(mask, node, flags)`.
+/// Picks an idle CPU or else any of the mask, from a node on: `(mask, node, flags)`.
 fn pick_any_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let mask = read_mask(vm, args[0]);
     let cpu = running
@@ -288,12 +288,12 @@ pub(super) fn cpu_curr(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -
     }
 }
 
-/// Of 1024.
+/// Gives a CPU's capacity, of 1024.
 pub(super) fn cpuperf_cap(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     Ok(running.kernel()?.cpuperf_cap(int(args[0])).into())
 }
 
-/// Of 1024.
+/// Gives a CPU's current performance, of 1024.
 pub(super) fn cpuperf_cur(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
     Ok(running.kernel()?.cpuperf_cur(int(args[0])).into())
 }

@@ -1,6 +1,7 @@
 //! How schedulers end themselves, and what they print (docs/rules/sched-ext.md#errors).
 //!
-//! What must stay: texts are cut and formatted as the kernel does it; the first end counts.
+//! What must stay: texts are cut and formatted as the kernel does it; the first end counts. Free:
+//! how a format's arguments are gathered.
 //!
 //! Tests by part: `what_a_scheduler_does_wrong_is_named` with ERROR (`error`, `text`),
 //! schedulers.rs::`calls_answer_as_a_kernel_does` (`events`, `error`). `exit` and `throw` have no

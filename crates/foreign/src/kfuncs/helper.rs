@@ -1,7 +1,7 @@
 //! Helpers that need the kernel (docs/guide/schedulers.md, "What its programs see").
 //!
 //! What must stay: numbers of helpers are the kernel's (include/uapi/linux/bpf.h); nothing here
-//! reads the host.
+//! reads the host. Free: how a helper does its work; further ones by number.
 //!
 //! Tests by part: `calls_answer_as_a_kernel_does` (`code`, `now`, `per_cpu`). `random`, `pid_tgid`,
 //! `comm`, `cgroup_id`, `node` and `jiffies` have no test of their own: schedulers of the kernel's
@@ -93,7 +93,8 @@ fn comm(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     Ok(0)
 }
 
-/// As `kernfs_node::id` of the mirror says; without a current task, the root's.
+/// Gives the current task's cgroup, as `kernfs_node::id` of the mirror says; without a current
+/// task, the root's.
 fn cgroup_id(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
     let kernel = running.kernel.as_ref();
     let task = kernel.and_then(|kernel| Some(kernel.task(kernel.current()?)));

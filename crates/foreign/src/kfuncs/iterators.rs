@@ -2,7 +2,7 @@
 //! programs see").
 //!
 //! What must stay: state is kept in the program's own iterator, as large as the kernel's. Tasks
-//! come by number.
+//! come by number. Free: how state is laid out within the iterator.
 //!
 //! Tests by part: none in this repository for `num_new`, `num_next`, `task_new`, `task_next`:
 //! schedulers of the kernel's tree run some of them.

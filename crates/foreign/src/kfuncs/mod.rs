@@ -2,7 +2,7 @@
 //! that is in no table is refused as the program is loaded (docs/rules/sched-ext.md#kfuncs).
 //!
 //! What must stay: a program that loads calls nothing else than what is listed. A new kfunc is one
-//! row of a table, with its answer in the file of its kind.
+//! row of a table, with its answer in the file of its kind. Free: how the tables are searched.
 //!
 //! Tests by part: `what_is_not_offered_is_refused_by_name` (`by_name`, `helper`),
 //! `calls_answer_as_a_kernel_does` (`call`, `signed`, `int`, `nothing`, `same`). `refuse_cpus` has

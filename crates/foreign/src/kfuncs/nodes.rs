@@ -3,7 +3,7 @@
 //! tried with scx_flatcg.
 //!
 //! What must stay: order and results as kernel/bpf/helpers.c has them; each call pays for what it
-//! passes over.
+//! passes over. Free: how arguments are read; further calls as rows.
 //!
 //! Tests by part: `what_a_scheduler_does_wrong_is_named` with LISTS (`push`, `place`, `pay_for`).
 //! `tree_add`, `tree_remove`, `pop` and `end` have no test in this repository: scx_flatcg of the

@@ -1,7 +1,8 @@
 //! Objects that programs make, the arena, and what only a real kernel has to count or lock
 //! (docs/guide/schedulers.md, "What its programs see").
 //!
-//! What must stay: memory that a program takes counts against its budget.
+//! What must stay: memory that a program takes counts against its budget. Free: how arguments are
+//! read; further calls as rows.
 //!
 //! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` with arena.bpf.c
 //! (`arena_alloc`), schedulers.rs::`what_a_scheduler_does_wrong_is_named` with ARENA
@@ -60,7 +61,7 @@ pub(super) fn acquire(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resul
     Ok(args[0])
 }
 
-/// One holder fewer.
+/// Takes one holder from an object.
 pub(super) fn release(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     running.state.release(vm, args[0])?;
     Ok(0)

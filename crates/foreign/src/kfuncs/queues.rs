@@ -3,7 +3,7 @@
 //! older kernels go the same way.
 //!
 //! What must stay: what a program has written to tasks reaches the kernel before a call that moves
-//! them (`write_back`).
+//! them (`write_back`). Free: how arguments are read; further calls as rows.
 //!
 //! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`create`, `insert`,
 //! `move_to_local_flags`: fifo.bpf.c; `insert_vtime`, `insert_vtime_args`: vtime.bpf.c; `walk_new`,
@@ -143,7 +143,7 @@ fn move_to_local(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resu
     Ok(running.kernel()?.dsq_move_to_local(args[0], 0).into())
 }
 
-/// The same with enqueue flags.
+/// Moves a task to the local queue as `move_to_local` does, with enqueue flags.
 fn move_to_local_flags(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let flags = running.enq_flags(args[1]);
     running.write_back(vm)?;
@@ -225,7 +225,7 @@ fn move_fifo(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     moved(running, vm, args, false)
 }
 
-/// The same, by virtual time.
+/// Moves a task of a walk to another queue, by virtual time.
 fn move_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     moved(running, vm, args, true)
 }

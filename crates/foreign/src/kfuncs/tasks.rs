@@ -1,6 +1,7 @@
 //! Tasks and cgroups (docs/guide/schedulers.md, "What its programs see").
 //!
-//! What must stay: answers are mirrors that are up to date; 0 stands for NULL.
+//! What must stay: answers are mirrors that are up to date; 0 stands for NULL. Free: how arguments
+//! are read; further calls as rows.
 //!
 //! Tests by part: `calls_answer_as_a_kernel_does` (`task_cpu`, `cgroup_from_id`, `current`),
 //! schedulers.rs::`what_a_scheduler_does_wrong_is_named` and

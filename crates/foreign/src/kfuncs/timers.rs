@@ -2,7 +2,7 @@
 //! programs see").
 //!
 //! What must stay: times are ns of virtual time, errors the kernel's negative numbers. Numbers of
-//! timers are kernel/timers.rs'.
+//! timers are kernel/timers.rs'. Free: how arguments are read; further calls as rows.
 //!
 //! Tests by part: `calls_answer_as_a_kernel_does` (`init`, `set_callback`, `start`, with their
 //! errors), schedulers.rs::`runs_are_the_same_twice_and_interpreted` with maps.bpf.c (a timer that

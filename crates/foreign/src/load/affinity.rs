@@ -2,7 +2,7 @@
 //! program that a bound thread runs is executed on a CPU of the thread's (docs/guide/schedulers.md,
 //! "What the loader sees").
 //!
-//! What must stay: the host's own affinity is never changed or told.
+//! What must stay: the host's own affinity is never changed or told. Free: how masks are kept.
 //!
 //! Tests by part: `a_bound_thread_is_where_it_may_be` (`affinity`, `set_affinity`, `cpu_of`,
 //! `all_cpus`, EINVAL). It calls for the caller itself: another thread's number (`thread_meant`)
@@ -81,7 +81,8 @@ impl Session<'_> {
         Answer::Value(0)
     }
 
-    /// Where a program is executed that the caller runs: here, if its thread may be here.
+    /// Gives the CPU on which a program is executed that the caller runs: here, if its thread may
+    /// be here.
     pub(super) fn cpu_of(&self, call: &Call, here: u32) -> u32 {
         let Some(mask) = self.known.affinity.get(&call.pid) else {
             return here;

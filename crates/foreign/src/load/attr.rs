@@ -1,11 +1,12 @@
 //! The attribute of a bpf(2) command (`union bpf_attr`, include/uapi/linux/bpf.h;
 //! docs/guide/schedulers.md, "What the loader sees").
 //!
-//! What must stay: no offset here; who reads names it (`union bpf_attr`). Little-endian.
+//! What must stay: no offset here; who reads names it (`union bpf_attr`). Little-endian. Free: how
+//! a field is found by name.
 //!
-//! Tests by part: all of them read attributes by `u32`, `u64`;
-//! schedulers.rs::`what_is_not_offered_is_refused_by_name` (`name`: it is in the refusal).
-//! Attributes that are too short come from mutations.rs (`bpf`).
+//! Tests by part: schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`u32`, `u64`: libbpf
+//! loads maps and programs), schedulers.rs::`what_is_not_offered_is_refused_by_name` (`name`: it is
+//! in the refusal). Attributes that are too short come from mutations.rs (`bpf`).
 //!
 //! Callers: load/bpf.rs, load/program.rs.
 //!

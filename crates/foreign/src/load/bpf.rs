@@ -2,9 +2,7 @@
 //! Rule: docs/guide/schedulers.md. What must stay: errno are the kernel's (libbpf asks by them);
 //! what is not offered is refused by name. Tests by part: `runs_are_the_same_twice_and_interpreted`
 //! (all but these), `a_loader_runs_in_virtual_time` (`update`, `look_up`),
-//! `what_is_not_offered_is_refused_by_name` (`refuse`),
-//! wall.rs::`a_process_that_shares_maps_is_refused` (maps' files); none: `give_up_retired`,
-//! `set_inner`, `trace`, `longest`, `kind_number`.
+//! `what_is_not_offered_is_refused_by_name` (`refuse`), wall.rs (maps' files); none: what is left.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
 //! fuzz/tests/all/mutations.rs
@@ -38,6 +36,7 @@ pub(crate) struct Table {
     pub(crate) flags: u64,
     pub(crate) timeout_ms: u32,
     pub(crate) dispatch_max_batch: u32,
+    pub(crate) sub_cgroup_id: u64,
     /// Its callbacks have cids where others have CPUs.
     pub(crate) has_cids: bool,
     pub(crate) cid_shard_size: u32,
@@ -431,6 +430,7 @@ impl Session<'_> {
             flags: word(ops.flags, 8),
             timeout_ms: word(ops.timeout_ms, 4) as u32,
             dispatch_max_batch: ops.dispatch_max_batch.map_or(0, |at| word(at, 4) as u32),
+            sub_cgroup_id: ops.sub_cgroup_id.map_or(0, |at| word(at, 8)),
             ..Table::default()
         };
         let name = value.get(ops.name as usize..).unwrap_or_default();

@@ -3,7 +3,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: nothing here decides an answer. What the wire says is not believed beyond its
-//! type.
+//! type. Free: the form of messages, with wire.rs.
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`start`, `wait`, `respond`, `read`, `write`,
 //! `threads`, `gone`, `counter`, `descriptor`), `a_process_that_shares_maps_is_refused` (`sharer`,
@@ -13,9 +13,10 @@
 //! `enable`, `replace_clocks`), load/affinity.rs::`a_bound_thread_is_where_it_may_be` (`own`,
 //! `transfer`: calls without a loader). `processor` changes times only. `ask`, `ask_file`, `said`,
 //! `remote`, `seen` and `next_turn` are the way of all of them; `way` is asked at each start.
+//! `error` and `failed` have no test of their own.
 //!
 //! Callers: load/threads.rs (`wait`, `respond`, `gone`), load/process.rs (`start`, `end`),
-//! load/own.rs (`own`); the rest of load/ by way of `Session`.
+//! load/own.rs (`own`); load/serve.rs, load/bpf.rs and load/waits.rs by way of `Session`.
 //!
 //! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs
@@ -69,7 +70,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// An errno.
+    /// Makes an errno the answer to a call.
     pub(super) fn error(errno: i32) -> Self {
         Self::Value(-i64::from(errno))
     }
@@ -305,7 +306,7 @@ impl Calls {
 }
 
 impl Call {
-    /// As the guard has handed it over, with what it has read of the caller.
+    /// Makes a call as the guard has handed it over, with what it has read of the caller.
     fn of(arrival: Arrival, remote: &Rc<Remote>) -> Self {
         Self {
             pid: arrival.call.pid,
@@ -362,8 +363,8 @@ impl Call {
         })
     }
 
-    /// The same for what may be longer: a value of a map has the map's room. None: not all of it is
-    /// there.
+    /// Reads the caller's memory as `read` does where it may be longer: a value of a map has the
+    /// map's room. None: not all of it is there.
     pub(super) fn read_value(&self, addr: u64, len: u64) -> Option<Vec<u8>> {
         if len > budget::BYTES {
             return None;
@@ -389,7 +390,7 @@ impl Call {
         }
     }
 
-    /// Where the caller has mapped a file. None: it has not.
+    /// Gives the address where the caller has mapped a file. None: it has not.
     pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         self.remote
             .as_ref()?

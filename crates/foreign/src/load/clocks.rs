@@ -1,7 +1,7 @@
 //! The loader's clocks and timers: virtual time (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: times are ns, read and written in the structures of the C library; the host's
-//! clock is never read for an answer.
+//! clock is never read for an answer. Free: how timers are kept.
 //!
 //! Tests by part: `the_clock_creeps_for_who_reads_it_without_end` (`Told::read`),
 //! `times_are_read_as_they_are_written` (`timespec`, `nanoseconds`),
@@ -36,7 +36,7 @@ pub(super) struct TimerFd {
 }
 
 impl TimerFd {
-    /// When it expires next, ns of virtual time; None: not armed.
+    /// Says when the timer expires next, ns of virtual time; None: not armed.
     pub(super) fn deadline(&self) -> Option<u64> {
         self.at_ns
     }
@@ -67,7 +67,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// ... at an instant.
+    /// Reads the clock at an instant; its time never goes back.
     pub(super) fn read(&mut self, now_ns: u64) -> u64 {
         if self.at_ns != now_ns {
             (self.at_ns, self.reads) = (now_ns, 0);
@@ -125,7 +125,7 @@ impl Session<'_> {
         nanoseconds(&bytes, 1_000_000).ok_or(Answer::error(libc::EINVAL))
     }
 
-    /// When a time of one of its clocks has come, by `clock_ns`.
+    /// Says when a time of one of the loader's clocks has come, by `clock_ns`.
     pub(super) fn until(&self, clock: u64, absolute: bool, ns: u64) -> u64 {
         match (absolute, of_wall(clock)) {
             (true, true) => ns.saturating_sub(BOOT_NS),
@@ -170,7 +170,7 @@ impl Session<'_> {
         }
     }
 
-    /// `timerfd_create`.
+    /// Makes a timer in virtual time and gives its descriptor (`timerfd_create`).
     pub(super) fn timer_create(&mut self, call: &Call) -> Answer {
         let flags = call.args[1] as i32 & libc::TFD_NONBLOCK;
         let made = self.calls.counter(flags);

@@ -3,6 +3,7 @@
 //! them.) What a loader sees is in docs/guide/schedulers.md.
 //!
 //! What must stay: the numbers: another one is another run of a loader that prints or hashes it.
+//! Free: how the bytes are made, if they stay the same.
 //!
 //! Tests by part: schedulers.rs::`a_loader_sees_the_modelled_machine` (`pid`: a shell's `$$` is
 //! 999), interception.rs::`what_goes_wrong_is_named_by_ptrace_too` (`signal`),

@@ -2,7 +2,8 @@
 //! waits must be in virtual time, or the run would wait for the host (docs/guide/schedulers.md,
 //! "What the loader sees").
 //!
-//! What must stay: waiters of an address are woken in the order in which they came.
+//! What must stay: waiters of an address are woken in the order in which they came. Free: how
+//! waiters are kept.
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`futex`, `futex_wait`, `word`, `answered`:
 //! channels, a condition variable, joined threads). Requeueing and operations that are not offered

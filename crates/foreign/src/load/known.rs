@@ -2,7 +2,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: each refusal once, in the order in which they came: messages of a failed load
-//! begin with these.
+//! begin with these. Free: words, but for those that tests quote.
 //!
 //! Tests by part: `colours_are_no_words` (`without_escapes`),
 //! schedulers.rs::`what_is_not_offered_is_refused_by_name` (`refuse`),

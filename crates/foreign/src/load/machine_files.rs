@@ -2,12 +2,13 @@
 //! (Documentation/ABI/testing/sysfs-devices-system-cpu), by path. What is told here and what the
 //! core is told come from one platform (docs/guide/schedulers.md, "What the loader sees").
 //!
-//! What must stay: forms are those of sysfs and procfs: kHz, bytes as `K`, lists as `0-3,8`.
+//! What must stay: forms are those of sysfs and procfs: kHz, bytes as `K`, lists as `0-3,8`. Free:
+//! further files, in the form of the kernel's.
 //!
 //! Tests by part: `a_loader_sees_the_modelled_machine` (`cpus`, `cpu`: cpu/online, cpu_capacity;
 //! `list`), schedulers.rs::`runs_are_the_same_twice_and_interpreted` (`kernel`: libbpf reads the
 //! types). No test reads what `frequencies`, `nodes`, `energy_model`, `distance` and `last_level`
-//! tell.
+//! tell. `put` has no test of its own.
 //!
 //! Callers: load/mod.rs (`of`); guard/tree.rs writes the files.
 //!
@@ -45,7 +46,7 @@ impl MachineFiles {
             .push((path.into(), format!("{text}\n").into_bytes()));
     }
 
-    /// Lists of CPUs.
+    /// Adds the files that have lists of CPUs.
     fn cpus(&mut self, platform: &Platform) {
         let base = "sys/devices/system/cpu";
         let all = list(0..platform.cpus.len() as u32);

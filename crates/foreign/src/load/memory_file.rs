@@ -1,7 +1,8 @@
 //! Files in memory: what a loader has of maps and programs, and how they are told apart
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
-//! What must stay: a file of ours is known by device and inode; its size cannot change.
+//! What must stay: a file of ours is known by device and inode; its size cannot change. Free: how a
+//! file is made.
 //!
 //! Tests by part: `a_process_that_shares_maps_is_refused` (`file_id`: the map is found in another
 //! process), schedulers.rs::`runs_are_the_same_twice_and_interpreted` with arena.bpf.c

@@ -3,7 +3,8 @@
 //! (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: the order of steps up to the attachment, and a bound by the host's clock alone
-//! for a loader that hangs. Results never have the host's times.
+//! for a loader that hangs. Results never have the host's times. Free: words of refusals, and how a
+//! step is done.
 //!
 //! Tests by part: schedulers.rs::`a_result_says_which_scheduler_it_was` (`load`, `known`),
 //! `runs_are_the_same_twice_and_interpreted` (`Attached::copy`: two runs of one load),

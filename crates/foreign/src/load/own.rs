@@ -3,11 +3,11 @@
 //! answered is what a loader's own calls are answered.
 //!
 //! What must stay: answers go the way of a loader's calls (load/bpf.rs), or fuzzing would try
-//! something else.
+//! something else. Free: how a command is handed over.
 //!
 //! Tests by part: `types_that_are_kept_count_as_memory` (`new`, `put`, `call`, `refused`,
 //! `addresses`), load/affinity.rs::`a_bound_thread_is_where_it_may_be` (`session`), mutations.rs
-//! (`bpf`: `is_attached`, `attached`, `Memory`).
+//! (`bpf`: `is_attached`, `attached`, `Memory`). `at` and `drop` have no test of their own.
 //!
 //! Callers: fuzz/src/bpf.rs; nothing of the program itself.
 //!
@@ -152,7 +152,7 @@ impl OwnCalls {
     }
 }
 
-/// Where the attribute of a command has addresses.
+/// Lists the offsets at which the attribute of a command has addresses.
 fn addresses(command: u32) -> &'static [usize] {
     match command {
         1..=4 | 21 => &[8, 16],

@@ -2,7 +2,7 @@
 //! (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: nothing that differs between hosts is told; a path that is not answered is
-//! refused or harmless.
+//! refused or harmless. Free: further paths, with an answer or a refusal each.
 //!
 //! Tests by part: `a_loader_sees_the_modelled_machine` (`path_call`, `uname`),
 //! schedulers.rs::`what_a_loader_must_not_do_is_named` (`of_host`, `opens`: /proc/loadavg),

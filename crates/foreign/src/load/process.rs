@@ -2,7 +2,7 @@
 //! (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: patience is by the host's clock and only ends what hangs; all else is virtual
-//! time.
+//! time. Free: how long the patience is.
 //!
 //! Tests by part: `runs_with_a_loader_beside_them_are_the_same` (`start`, `go_on`, `pass`,
 //! `until_attached`), schedulers.rs::`what_is_no_scheduler_is_refused`,
@@ -10,7 +10,7 @@
 //! `what_a_loader_must_not_do_is_named` (`go_on`: the reasons),
 //! `a_process_that_shares_maps_is_refused` (`sharer`, `sharer_that_stays`, `shares`),
 //! schedulers.rs::`a_loader_runs_in_virtual_time` (`reads_rings`),
-//! wall.rs::`nothing_of_a_loader_outlives_the_run` (`drop`).
+//! wall.rs::`nothing_of_a_loader_outlives_the_run` (`drop`). `after` has no test of its own.
 //!
 //! Callers: load/mod.rs (`start`), crates/foreign/src/instance.rs (`go_on`, `reads_rings`).
 //!

@@ -1,7 +1,8 @@
 //! bpf(2): programs (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: a program that is kept can run: whatever it refers to is there. Errors are the
-//! kernel's errno, reasons are said by name.
+//! kernel's errno, reasons are said by name. Free: words of refusals, but for those that tests
+//! quote.
 //!
 //! Tests by part: `a_program_gives_what_a_kernel_gives` (`program_run`, `run_program`),
 //! `what_is_not_offered_is_refused_by_name` (`helper`, `kfunc`),

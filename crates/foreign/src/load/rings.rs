@@ -2,7 +2,7 @@
 //! place a counter of ours is waited for (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: a loader that waits for a ring wakes when records are there, never by the host's
-//! timing.
+//! timing. Free: how a ring's counter is watched.
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`watch_ring`, `ring`, `count_records`,
 //! `counter`: "late 1" is its record of a ring buffer; `watched`, `found`, `add`, `set`: its timer

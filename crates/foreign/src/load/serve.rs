@@ -1,7 +1,7 @@
 //! Answers calls of the loader that do not wait (docs/guide/schedulers.md, "What the loader sees").
 //!
 //! What must stay: a call of `trapped.rs` has its answer here or in `waits.rs`; errno are the
-//! kernel's.
+//! kernel's. Free: how calls are divided; a further one with its errno.
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`answer`, `begins`: the clock is virtual),
 //! schedulers.rs::`what_is_not_offered_is_refused_by_name` (bpf(2)),

@@ -4,7 +4,7 @@
 //! first go on: equal loaders take equal turns.
 //!
 //! What must stay: turns go by virtual time, then by the order of waiting: equal loaders, equal
-//! runs (`runs_with_a_loader_beside_them_are_the_same`).
+//! runs (`runs_with_a_loader_beside_them_are_the_same`). Free: how threads are kept.
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`run`, `event`, `take`, `take_new`, `next`,
 //! `wake`, `wake_due`, `at_futex`, `wake_changed`, `deadline`, `look_at_files`, `somebody_new`,
@@ -153,7 +153,7 @@ impl Threads {
         }
     }
 
-    /// Where the thread is among those known. None: it is not known.
+    /// Gives the thread's position among those known. None: it is not known.
     fn position(&self, tid: u32) -> Option<usize> {
         self.all.iter().position(|thread| thread.tid == tid)
     }
@@ -250,7 +250,7 @@ impl Threads {
         }
     }
 
-    /// When the first of them goes on. None: none waits for a time.
+    /// Says when the first of the waiting threads goes on. None: none waits for a time.
     fn deadline(&self, session: &Session<'_>) -> Option<u64> {
         let waits = self.all.iter().filter_map(|thread| thread.waits.as_ref());
         let timers = session.known.timers.iter();

@@ -2,7 +2,7 @@
 //! (docs/rules/sched-ext.md#loader).
 //!
 //! What must stay: times are virtual ns; results and errno are those of the calls. A wait that has
-//! no virtual time is refused by name.
+//! no virtual time is refused by name. Free: how waits are kept; further calls that wait.
 //!
 //! Tests by part: `a_loader_runs_in_virtual_time` (`sleep`, `poll`, `polled`, `epoll`,
 //! `until_ready`, `incoming`, `can_wait`, `ready`, `after`, `milliseconds`, `clones`),
@@ -164,7 +164,7 @@ impl Session<'_> {
         }
     }
 
-    /// The same for a process that the loader has started: it waits in the host's time.
+    /// Answers a wait of a process that the loader has started: it waits in the host's time.
     pub(super) fn reply_to_other(&mut self, call: &Call) -> Answer {
         match turn(call.number) {
             Turn::Keeps => self.answer(call),

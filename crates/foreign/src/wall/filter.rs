@@ -6,7 +6,7 @@
 //! other one (docs/guide/schedulers.md, "How it ends").
 //!
 //! What must stay: a call is allowed only if it is listed. A new need of a worker is a new row with
-//! its reason.
+//! its reason. Free: the order of rows.
 //!
 //! Tests by part: `nothing_can_be_reached` (`filter`, `install`: what is refused is listed in
 //! `attempts`, what goes on is tried there),

@@ -1,7 +1,8 @@
 //! The keeper: it has one thread and nothing of the run, so that a guard can be made of it at any
 //! time (docs/guide/schedulers.md, "How it ends").
 //!
-//! What must stay: one thread, no state of the run.
+//! What must stay: one thread, no state of the run; a guard is made by fork, which a second thread
+//! would make unsafe. Free: how requests are read.
 //!
 //! Tests by part: `nothing_of_a_loader_outlives_the_run` (`keep`, `readable`, `start`),
 //! `a_guard_that_is_killed_ends_the_run` (`reap`, `end_children_but`).

@@ -1,6 +1,7 @@
 //! How much a worker may take (docs/guide/schedulers.md, "How it ends").
 //!
 //! What must stay: limits follow from the length and size of what is run, never from the host.
+//! Free: how generous a limit is.
 //!
 //! Tests by part: `longer_runs_may_take_more` (`and_run`),
 //! wall/main_process.rs::`memory_is_bounded`, `processor_time_is_bounded` (what the limits end;

@@ -2,7 +2,8 @@
 //! (docs/guide/schedulers.md, "How it ends"). It runs no foreign code, and no thread before the
 //! others are made.
 //!
-//! What must stay: exit codes and signals are the worker's own, as if there were one process.
+//! What must stay: exit codes and signals are the worker's own, as if there were one process. Free:
+//! how processes are waited for.
 //!
 //! Tests by part: `memory_is_bounded` (`attend`, `resident_bytes`), `processor_time_is_bounded`
 //! (`outcome`, `ended`), wall.rs::`a_broken_run_is_an_outcome` (`outcome`),

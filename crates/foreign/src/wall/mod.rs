@@ -17,7 +17,7 @@
 //! (docs/guide/schedulers.md, "How it ends").
 //!
 //! What must stay: rights are given up before foreign code runs, in this order; each process has
-//! somebody who notices its end.
+//! somebody who notices its end. Free: how processes speak to each other (wire.rs).
 //!
 //! Tests by part: `nothing_of_a_loader_outlives_the_run` (`guarded`, `lock_down`: the worker is
 //! known by its filter), wall.rs::`results_and_traces_are_written_through_the_wall` (`is_worker`,

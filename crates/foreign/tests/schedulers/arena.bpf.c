@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Counts in pages of an arena, which it allocates itself, how often each task was queued. */
+/*
+ * Counts in pages of an arena, which it allocates itself, how often each task was queued.
+ * Page: docs/guide/schedulers.md, "What its programs see".
+ *
+ * What must stay: counts are in pages that the program has allocated itself, so that the arena is
+ * used in each run. `arena_enqueue` and `arena_init` are called by the class, through the loader.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
+ */
 #include "small.h"
 
 char _license[] SEC("license") = "GPL";

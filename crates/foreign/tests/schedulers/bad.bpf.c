@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a kernel's verifier or watchdog would end; `-DBAD_...` says which. */
+/*
+ * What a kernel's verifier or watchdog would end; `-DBAD_...` says which.
+ * Rule: docs/rules/sched-ext.md#errors.
+ *
+ * What must stay: each `-DBAD_...` does one wrong thing, in `bad_init`, `bad_enqueue`, `fire` or
+ * `deep`, and the tests know the words by which it is named.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::what_a_scheduler_does_wrong_is_named,
+ * crates/cli/tests/all/schedulers.rs::what_is_not_offered_is_refused_by_name
+ */
 #include "small.h"
 
 char _license[] SEC("license") = "GPL";

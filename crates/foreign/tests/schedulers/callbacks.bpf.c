@@ -7,6 +7,12 @@
  * idles or not. If it cannot it comes back, and then waits in the queue.
  * CALLBACKS_CURRENT: `dispatch`, too, of the task that ran until then, and whether it is the
  * current one still, there and when it is enqueued again.
+ * Rule: docs/rules/sched-ext.md#tasks.
+ *
+ * What must stay: it decides as any simple queue does, and records (`record`) in the order of the
+ * calls; a record's form is read by crates/bpf-load/examples/callbacks.rs.
+ *
+ * Tests: crates/cli/tests/all/callbacks.rs
  */
 #include "small.h"
 

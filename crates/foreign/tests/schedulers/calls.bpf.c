@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One call after the other, each with what a kernel answers: the first that differs is named. */
+/*
+ * One call after the other, each with what a kernel answers: the first that differs is named.
+ * Rule: docs/rules/sched-ext.md.
+ *
+ * What must stay: what is expected (`expect`) is a kernel's answer and is never taken from a run.
+ * `walk`, `ring_buffer`, `timers_of_elements` and `never` ask one group of calls each;
+ * `calls_init`, `calls_enqueue` and `calls_dispatch` call them where a kernel allows it.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::calls_answer_as_a_kernel_does
+ */
 #include "small.h"
 
 char _license[] SEC("license") = "GPL";

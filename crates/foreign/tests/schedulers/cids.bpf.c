@@ -2,6 +2,15 @@
 /*
  * CPUs by cids of its own, the last CPU first, in two shards. What a callback is told is compared
  * with what the calls say; a difference is the scheduler's end.
+ * Rule: docs/rules/sched-ext.md#cids.
+ *
+ * What must stay: `expect` and `expect_online` end the scheduler where a callback was told
+ * otherwise than the calls say. `CIDS_BAD` and `CIDS_NOWHERE` make an order or a queue that is
+ * none.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::cids_leave_and_come_back,
+ * crates/cli/tests/all/schedulers.rs::two_cpus_of_one_cid_end_it,
+ * crates/cli/tests/all/schedulers.rs::a_queue_of_no_cid_ends_it
  */
 #include "small.h"
 #include "cids.h"

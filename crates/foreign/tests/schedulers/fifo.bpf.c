@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One queue for all CPUs, first in, first out. */
+/*
+ * One queue for all CPUs, first in, first out.
+ * Rule: docs/rules/sched-ext.md#idle.
+ *
+ * What must stay: it is the simplest scheduler there is: explanations and results of tests are
+ * worked out from these four callbacks.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::a_result_says_which_scheduler_it_was,
+ * crates/cli/tests/all/schedulers.rs::explain_says_what_callbacks_did,
+ * crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
+ */
 #include "small.h"
 
 char _license[] SEC("license") = "GPL";

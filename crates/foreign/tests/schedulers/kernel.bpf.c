@@ -3,6 +3,13 @@
  * The types of a small kernel, for tests that must not need a real one's: what an object file holds
  * of them stands in the place of /sys/kernel/btf/vmlinux. Only what the schedulers of this folder
  * and wakeplace's mirrors use is in it; the order of fields is nobody's.
+ * Page: docs/guide/schedulers.md.
+ *
+ * What must stay: `keep_calls` and `keep_cids` are never run: they keep the declarations of all
+ * calls in the object's types. A call that a scheduler here uses is added there.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs, by `made` (the object in the place of a kernel's
+ * types)
  */
 /* The header has what scx_wakeplace reads of these; a kernel has more. */
 #define task_struct task_struct_of_header

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Every kind of map, a timer, loops and callbacks: what they count decides the slice. */
+/*
+ * Every kind of map, a timer, loops and callbacks: what they count decides the slice.
+ * Page: docs/guide/schedulers.md, "What its programs see".
+ *
+ * What must stay: every kind of map and helper that it uses has a part in the slice, so that a
+ * fault changes the run. `add`, `spread` and `fire` are called by helpers.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+ * crates/cli/tests/all/schedulers.rs::damaged_objects_are_refused_or_run
+ */
 #include "small.h"
 
 char _license[] SEC("license") = "GPL";

@@ -2,6 +2,12 @@
 /*
  * No scheduler: a program of type syscall, which a loader runs. What it makes of its arguments is
  * compared with what a kernel makes of them.
+ * Page: docs/guide/schedulers.md, "What its programs see".
+ *
+ * What must stay: `arithmetic`, `maps` and `step` use nothing that differs between kernels of
+ * x86-64; `sums` is called by a loader for each pair of arguments.
+ *
+ * Tests: crates/cli/tests/all/syscall_programs.rs::a_program_gives_what_a_kernel_gives
  */
 #include "small.h"
 

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A loader with a loop of its own tells it something: told[0] is the loader's, told[1] counts
- * wake-ups, told[2] is when the loader's word was seen first, ns. */
+/*
+ * A loader with a loop of its own tells it something: told[0] is the loader's, told[1] counts
+ * wake-ups, told[2] is when the loader's word was seen first, ns.
+ * Rule: docs/rules/sched-ext.md#loader.
+ *
+ * What must stay: the three places of `told` (`entry`) are read and written by
+ * crates/bpf-load/examples/goes_on.rs.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+ * crates/cli/tests/all/schedulers.rs::runs_with_a_loader_beside_them_are_the_same
+ */
 #include "small.h"
 
 #define BPF_MAP_TYPE_RINGBUF 27

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One queue in the order of virtual time: what a task has run, divided by its weight. */
+/*
+ * One queue in the order of virtual time: what a task has run, divided by its weight.
+ * Rule: docs/rules/sched-ext.md#weights.
+ *
+ * What must stay: `vtime_stopping` divides by the weight as the kernel's example does; each
+ * callback is called by the class.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted,
+ * crates/cli/tests/all/schedulers.rs::policies_and_schedulers_are_compared
+ */
 #include "small.h"
 
 char _license[] SEC("license") = "GPL";

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Walks over its queue for a task that may run here, and kicks the CPU that it is for. */
+/*
+ * Walks over its queue for a task that may run here, and kicks the CPU that it is for.
+ * Rule: docs/rules/sched-ext.md#dispatch.
+ *
+ * What must stay: `walk_dispatch` moves in the midst of its walk, and `walk_enqueue` kicks: both
+ * are what it is for.
+ *
+ * Tests: crates/cli/tests/all/schedulers.rs::runs_are_the_same_twice_and_interpreted
+ */
 #include "small.h"
 
 char _license[] SEC("license") = "GPL";

@@ -1,12 +1,13 @@
 //! Work by the thread's own CPU time, and where that time was spent (docs/guide/lab.md).
 //!
 //! What must stay: work counts by CPU time and the CPU's rate, 2^-20 ns; it never books more than
-//! the thread has had. Tests of whole jobs: crates/guest/src/load/tests.rs.
+//! the thread has had. Free: how long a slice of the loop is. Tests of whole jobs:
+//! crates/guest/src/load/tests.rs.
 //!
 //! Tests by part: `the_last_slice_is_short` (`loops_for`),
 //! load/tests.rs::`a_periodic_task_has_a_job_in_every_period` (`work`, `settle`, `slice`, `look`,
 //! `cpu_ns`), crates/guest/tests/programs.rs::`load_runs_a_job_file_and_reports_each_task`
-//! (`busy_slice`: the hog).
+//! (`busy_slice`: the hog). `new` has no test of its own.
 //!
 //! Callers: load/task.rs.
 //!

@@ -1,13 +1,14 @@
 //! `load`: runs the tasks of a [`Job`] and measures what each got in the window
 //! (docs/guide/lab.md).
 //!
-//! What must stay: warm-up, then the window; what lies outside counts nothing.
+//! What must stay: warm-up, then the window; what lies outside counts nothing. Free: how threads
+//! are waited for.
 //!
 //! Tests by part: load/tests.rs::`a_periodic_task_has_a_job_in_every_period` (`run`,
 //! `wait_for_window`, `plan`), load/tests.rs::`a_cpu_that_is_not_there_is_the_machines_fault`
 //! (`run`: the error), crates/guest/tests/programs.rs::`load_runs_a_job_file_and_reports_each_task`
 //! (the report; no trace). `forget_own_load` and `switch_trace` have no test of their own:
-//! crates/lab/tests/boot.rs boots guests that use them.
+//! crates/lab/tests/boot.rs boots guests that use them. `call` has no test of its own.
 //!
 //! Callers: crates/guest/src/lib.rs (`load_file`), until_placed.rs (`small`).
 //!

@@ -1,6 +1,7 @@
 //! What a load run reports (docs/guide/lab.md).
 //!
 //! What must stay: keys: crates/fidelity, crates/price and scripts/live read them. Times are ns.
+//! Free: further keys.
 //!
 //! Tests: crates/guest/src/load/tests.rs,
 //! crates/guest/tests/programs.rs::load_runs_a_job_file_and_reports_each_task

@@ -1,6 +1,7 @@
 //! What all threads of a job see (docs/guide/lab.md).
 //!
-//! What must stay: no thread begins before all are set up, and none waits without an end.
+//! What must stay: no thread begins before all are set up, and none waits without an end. Free:
+//! which locks are used.
 //!
 //! Tests by part: `a_delayed_task_begins_later` (`Times`, `measured`),
 //! `a_cpu_that_is_not_there_is_the_machines_fault` (`arrive`, `all_ready`),
@@ -35,7 +36,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Whether a time is in the measured window.
+    /// Says whether a time is in the measured window.
     pub(super) fn measured(self, time_ns: u64) -> bool {
         (self.window_begin_ns..self.window_end_ns).contains(&time_ns)
     }

@@ -1,7 +1,7 @@
 //! What tasks wait on: timers and events (docs/guide/lab.md).
 //!
 //! What must stay: expiries as the simulator's timers have them
-//! (crates/engine/src/mechanics/script/timers.rs).
+//! (crates/engine/src/mechanics/script/timers.rs). Free: which locks are used.
 //!
 //! Tests by part: `an_absolute_timer_keeps_its_grid_and_its_backlog`,
 //! `a_late_relative_timer_starts_anew` (`advance`, `TimerState::new`),
@@ -26,7 +26,7 @@ pub(super) struct TimerState {
 }
 
 impl TimerState {
-    /// Not used yet.
+    /// Makes a timer that was not used yet.
     pub(super) fn new(timer: Timer) -> Self {
         Self {
             timer,

@@ -2,7 +2,7 @@
 //! (docs/guide/lab.md).
 //!
 //! What must stay: a job is booked when it ends; what the window counts goes into the report that
-//! crates/lab and fidelity read.
+//! crates/lab and fidelity read. Free: how a step is written.
 //!
 //! Tests by part (load/tests.rs): `a_periodic_task_has_a_job_in_every_period` (`script`, `step`,
 //! `timer`, `end_job`, `finish`, `woke`), `an_overloaded_timer_is_late_and_works_its_backlog_off`
@@ -292,7 +292,7 @@ fn more(loops: Loops, done: u64) -> bool {
     }
 }
 
-/// From 2^-20 ns.
+/// Gives whole ns of a count of 2^-20 ns.
 fn whole_ns(scaled: u128) -> u64 {
     u64::try_from(scaled >> RATE_BITS).unwrap_or(u64::MAX)
 }

@@ -1,11 +1,17 @@
 //! Short real runs. Times of this machine are not in our hands, so what is asserted is arithmetic,
 //! order, and bounds that a busy machine cannot break.
 //!
-//! The page is docs/guide/lab.md; what runs is crates/guest/src/load, by jobs that are made here.
-//! Figures are products of periods and windows, worked out by hand.
-//!
-//! What must stay: bounds that a busy machine keeps. A helper (`task`, `job`, `run_whole`) that
-//! breaks fails all tests of this file.
+//! What must stay: bounds are such that a busy machine cannot break them: never assert a time of
+//! this machine. Free: times and numbers of tasks, if the arithmetic follows.
+//! Tests by part (in crates/guest/src): load/mod.rs (`run`) and load/meter.rs (`work`):
+//! `a_periodic_task_has_a_job_in_every_period`; load/task.rs:
+//! `an_overloaded_timer_is_late_and_works_its_backlog_off` (`end_job`), `tasks_hand_over_by_events`
+//! (`step`), `forked_tasks_run_and_a_task_ends_with_its_loops` (`fork`),
+//! `phases_bind_a_task_to_their_cpus` (`enter`), `a_cpu_that_is_not_there_is_the_machines_fault`
+//! (`set_up`), `a_delayed_task_begins_later` (`sleep_until`).
+//! Helpers, and who fails with them: `task`, `job` (all tests,
+//! `a_periodic_task_has_a_job_in_every_period` among them); `run_whole` (most tests,
+//! `a_periodic_task_has_a_job_in_every_period` among them). Page: docs/guide/lab.md.
 
 use super::*;
 use crate::job::{Loops, Op, Phase, Policy, Task, Timer, TimerMode};

@@ -2,7 +2,17 @@
 //! One implementation for the CPU's queue and for those of groups.
 //!
 //! What must stay: the order of preference (next, last, leftmost; skip passed over) is the
-//! kernel's. The roles of a queue are at most one task or group each.
+//! kernel's. The roles of a queue are at most one task or group each. Free: how roles are
+//! kept.
+//!
+//! Tests by part: buddies/tests.rs: `a_wakeup_preempts_beyond_the_granularity_only`
+//! (`wakeup_preempts`), `a_wakee_runs_before_who_waited_longer` (`wakeup_preempt`, `name`,
+//! `is_buddy`), `next_goes_before_last_and_none_beyond_the_granularity` (`preempted`, `choose`,
+//! `first_two`, `pick`), `a_running_buddy_goes_on_once` (`goes_on`, `keeps`),
+//! `who_leaves_the_queue_is_no_buddy` (`forget`), `who_yielded_is_passed_over_once` (`pass_over`),
+//! `policies_decide_before_times_do`; on_state/tests.rs (`of`, `named`).
+//!
+//! Callers: cfs/class.rs and grouped/cfs.rs.
 //!
 //! Tests: crates/kernel-queues/src/cfs/buddies/tests.rs, crates/engine/tests/behaviour/fair.rs
 

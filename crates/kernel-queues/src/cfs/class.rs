@@ -4,7 +4,20 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsQueue` that it calls (cfs.rs).
 //!
-//! What must stay: equals keep their order.
+//! What must stay: equals keep their order; each method answers for one CPU, with the arguments and
+//! results of `FairClass`. Free: the forwarding alone.
+//!
+//! Tests by part: cfs/buddies/tests.rs: `a_preempted_task_goes_on_when_the_wakee_sleeps`,
+//! `who_leaves_the_queue_is_no_buddy`, `a_wakeup_after_the_slice_names_nobody` (`wakeup_preempt`,
+//! `pick_next_task`, `put_prev_task`, `task_tick`, `dequeue_sleep`, `update_curr`),
+//! `a_yield_needs_another_task` (`yield_task`); engine's fair.rs:
+//! `nice_0_and_nice_5_share_1024_to_335` (`add_task`, `enqueue_task`),
+//! `wakeups_preempt_beyond_the_granularity_only` (`place_woken`), `new_tasks_start_a_slice_behind`
+//! (`task_fork`); engine's changes.rs: `a_policy_holds_from_its_phase_on` (`detach_task`,
+//! `attach_task`, `set_load_weight`). The other methods have no test of their own: `check`, which
+//! invariants.rs asks as random runs end, would show a fault of theirs.
+//!
+//! Callers: `FairQueues` (fair_queues.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs
 

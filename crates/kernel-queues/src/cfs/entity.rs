@@ -1,7 +1,15 @@
 //! What the queue keeps of a task, and the era's constants (docs/rules/queues.md#cfs-constants).
 //!
 //! What must stay: constants are the era's parameters, scaled by the number of CPUs
-//! (`scaling_factor`); times are ns.
+//! (`scaling_factor`); times are ns. Free: what else is kept of a task.
+//!
+//! Tests by part: cfs/tests.rs: `three_equal_tasks_share_a_period` (constants: `new`),
+//! `a_turn_of_later_kernels_is_at_most_the_latency` (`turn_ns`),
+//! `an_idle_sleeper_is_credited_less_in_later_kernels` (`is_idle`); grouped/cfs/tests.rs:
+//! `the_group_of_a_buddy_is_one_too` (`of_group`, `on_behalf_of`). `set_load_weight` has no test of
+//! its own here.
+//!
+//! Callers: cfs.rs, cfs/class.rs, grouped/cfs.rs.
 //!
 //! Tests: crates/kernel-queues/src/cfs/tests.rs
 
@@ -83,7 +91,7 @@ impl Entity {
         }
     }
 
-    /// Off the queue.
+    /// Changes the weight of an entity that is off the queue.
     pub(crate) fn set_load_weight(&mut self, nice: i8, policy: FairPolicy) {
         self.policy = policy;
         self.weight = Weight::of_task(nice, policy);

@@ -1,6 +1,12 @@
 //! A queue that another scheduler had (`crate::on_state`).
 //!
-//! What must stay: as in `Cfs::wakeup_preempt`, roles are set once until the CPU looks.
+//! What must stay: as in `Cfs::wakeup_preempt`, roles are set once until the CPU looks. Free:
+//! how the queue is filled.
+//!
+//! Tests by part: on_state/tests.rs: `cfs_asks_for_its_granularity` (`wakeup_preempt`),
+//! `who_has_run_least_is_next` (`pick`); `on_state` by both.
+//!
+//! Callers: `FairParams` (on_state.rs).
 //!
 //! Tests: crates/kernel-queues/src/on_state/tests.rs
 
@@ -66,7 +72,7 @@ pub(crate) fn wakeup_preempt(
     }
 }
 
-/// Who is next?
+/// Says which task of the queue is next.
 pub(crate) fn pick(params: &CfsParams, look: &Look<'_>) -> Option<u32> {
     let (queue, running) = CfsQueue::on_state(look);
     let waiting = look.waiting.iter();

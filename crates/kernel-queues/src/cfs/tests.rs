@@ -1,4 +1,21 @@
 //! The queue by itself: worked numbers of docs/rules/queues.md#cfs-numbers and its rules.
+//!
+//! What must stay: figures are the page's worked numbers, bit for bit; an era's form is named in
+//! the test. Free: numbers of tasks, and how a helper fills the queue.
+//! Tests by part (in crates/kernel-queues/src): weight.rs:
+//! `virtual_time_matches_the_kernels_fixed_point`, `the_least_slice_of_idle_and_of_new_tasks`
+//! (`of_nice`), `three_equal_tasks_share_a_period` (`calc_delta`, `of_sum`); cfs.rs:
+//! `a_slice_of_later_kernels_is_at_least_the_granularity`,
+//! `a_turn_of_later_kernels_is_at_most_the_latency`, `a_lead_is_measured_by_the_limited_turn`
+//! (`tick_preempts`), `a_floor_that_sinks_is_found` (`update_min`), `slices_follow_weights`
+//! (`slice_ns`), `equal_virtual_times_keep_arrival_order` (`insert`),
+//! `sleepers_are_credited_half_a_period` (`place_woken`),
+//! `an_idle_sleeper_is_credited_less_in_later_kernels` (`place_woken`, `is_idle`).
+//! Helpers, and who fails with them: `params`, `params_of` (most tests,
+//! `a_slice_of_later_kernels_is_at_least_the_granularity` among them); `queue_of` (5 tests,
+//! `slices_follow_weights` among them); `at` (`sleepers_are_credited_half_a_period`,
+//! `an_idle_sleeper_is_credited_less_in_later_kernels`,
+//! `a_turn_of_later_kernels_is_at_most_the_latency`, `a_lead_is_measured_by_the_limited_turn`).
 
 use super::{CfsParams, CfsQueue, Entity};
 use crate::weight::{Weight, calc_delta, virtual_time};
@@ -152,7 +169,7 @@ fn sleepers_are_credited_half_a_period() {
     assert_eq!(place(95_000_000), 95_000_000);
 }
 
-/// A task of nice 0.
+/// Gives a task of nice 0 at a virtual time.
 fn at(vruntime: i64) -> Entity {
     Entity {
         vruntime,

@@ -2,6 +2,17 @@
 //!
 //! Kernel: set_next_buddy(), clear_buddies(), set_preempt_buddy(), set_short_buddy(),
 //! kernel/sched/fair.c
+//!
+//! What must stay: a queue has one buddy at most; a SCHED_IDLE task is none. Free: a form,
+//! with its kernel and page.
+//!
+//! Tests by part: eevdf/tests/buddies.rs: `an_eligible_buddy_is_picked_first` (`set_next_buddy`,
+//! `eligible_buddy`, `buddy_entity`, `is_buddy`, `clear_buddy`), `next_buddy_names_who_is_woken`
+//! (`set_preempt_buddy`); eevdf/tests.rs: `a_shorter_slice_is_the_buddy_in_7_3`
+//! (`set_short_buddy`); grouped/eevdf/tests.rs: buddies of groups.
+//!
+//! Callers: eevdf.rs picks, eevdf/preempt.rs names, grouped/eevdf.rs names groups.
+//!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs,
 //! crates/kernel-queues/src/grouped/eevdf/tests.rs
 

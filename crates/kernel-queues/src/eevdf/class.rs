@@ -4,7 +4,21 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `EevdfQueue` that it calls (eevdf.rs).
 //!
-//! What must stay: equals keep their order; an entity off the queue keeps lag and slice.
+//! What must stay: equals keep their order; an entity off the queue keeps lag and slice. Free:
+//! the forwarding alone.
+//!
+//! Tests by part: engine's eevdf.rs: `two_hogs_alternate_every_3_ms` (`add_task`, `enqueue_task`,
+//! `task_tick`, `pick_next_task`, `put_prev_task`, `update_curr`), `who_yields_lets_the_other_run`
+//! (`yield_task`), `a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`),
+//! `a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`, `drop_delayed_next`),
+//! `a_short_slice_preempts_at_the_first_wakeup` (`wakeup_preempt`, slices of a task's own);
+//! storm.rs: `random_steps_obey_the_rules` (`set_own_slice`, `reweight_task`, `set_load_weight`);
+//! hotplug.rs: `random_schedules_lose_nothing_1` (`each_waiting`, `drop_all_delayed`,
+//! `dequeue_task`); invariants.rs: `random_runs_obey_the_rules_1` (`check`, which would show a
+//! fault of `nr_running`, `nr_queued`, `begin_pick`, `begin_put`, `take_let_go` and `new`). No test
+//! asks for `drop_delayed` alone. Pulls of the engine ask `is_eligible` and `is_buddy`.
+//!
+//! Callers: `FairQueues` (fair_queues.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/eevdf.rs
 

@@ -1,6 +1,18 @@
 //! What the queue keeps of a task, and the era's rules (docs/rules/queues.md#eevdf).
 //!
-//! What must stay: times are ns; lag and rest of a request in virtual time of its weight.
+//! What must stay: times are ns; lag and rest of a request in virtual time of its weight. Free:
+//! what else is kept of a task.
+//!
+//! Tests by part: eevdf/tests.rs: `the_base_slice_grows_with_the_machine` (`new`),
+//! `a_new_weight_and_the_protection` (`is_protected`, `limit_protection`),
+//! `a_move_begins_a_slice_in_6_6` (`off_queue`, `rest_of_request_ns`),
+//! `no_eligible_task_with_an_earlier_deadline_is_passed_over` (`virtual_time`, `slice_ns`);
+//! eevdf/tests/buddies.rs: `next_buddy_names_who_is_woken` (`names_all_woken`); engine's
+//! changes.rs: `a_policy_holds_from_its_phase_on` (`reweight_off_queue`), groups.rs:
+//! `shares_follow_the_load_over_cpus` (`of_group`, `set_load_weight`), storm.rs:
+//! `random_steps_obey_the_rules` (`set_own_slice`).
+//!
+//! Callers: eevdf.rs, eevdf/class.rs, grouped/eevdf.rs.
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs
 
@@ -197,7 +209,7 @@ impl Entity {
         own_ns.unwrap_or(params.slice_ns)
     }
 
-    /// As the sums have it, signed.
+    /// Gives the entity's weight as the sums have it, signed.
     pub(super) fn weight(&self) -> i64 {
         self.weight.weight.cast_signed()
     }

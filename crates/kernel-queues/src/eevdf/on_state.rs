@@ -1,7 +1,13 @@
 //! A queue that another scheduler had (`crate::on_state`).
 //!
 //! What must stay: entities come with the other scheduler's own times; only the origin is ours, and
-//! where it is does not show.
+//! where it is does not show. Free: how the queue is filled.
+//!
+//! Tests by part: on_state/tests.rs: `an_earlier_deadline_displaces_who_is_not_protected`,
+//! `the_time_since_the_last_update_counts` (`preempt_on_state`), `the_earliest_deadline_is_next`,
+//! `without_time_nothing_follows` (`pick_on_state`, `on_state`).
+//!
+//! Callers: `FairParams` (on_state.rs).
 //!
 //! Tests: crates/kernel-queues/src/on_state/tests.rs
 
@@ -46,7 +52,7 @@ impl EevdfQueue {
         queue
     }
 
-    /// Who is next?
+    /// Says which task of the queue is next.
     pub(crate) fn pick_on_state(params: &EevdfParams, look: &Look<'_>) -> Option<u32> {
         let mut queue = Self::on_state(params, look);
         queue.begin_pick(params);

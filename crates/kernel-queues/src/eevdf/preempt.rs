@@ -5,7 +5,18 @@
 //! kernel/sched/fair.c, 7.3; check_preempt_wakeup_fair(), 6.6 to 6.18.
 //!
 //! What must stay: each form is the one of its kernel; eevdf/tests.rs tries protection and buddies,
-//! engine's `a_short_slice_preempts_at_the_first_wakeup` the whole.
+//! engine's `a_short_slice_preempts_at_the_first_wakeup` the whole. Free: a form, with its
+//! kernel and page.
+//!
+//! Tests by part: eevdf/tests.rs: `protection_is_the_shortest_slice` (`protect_slice`, `preempts`),
+//! `a_fork_waits_in_7_3` (`is_new`), `a_shorter_slice_ends_the_protection` (`shorten_protection`,
+//! `overrides`), `a_wakee_preempts_only_as_the_next_pick` (`is_next`, `preempts_by_turn`),
+//! `policies_decide_before_deadlines_do` (`preempts_as`); eevdf/tests/buddies.rs:
+//! `a_kept_sleeper_does_not_stand_before_a_wakee_in_7_3` (`take_let_go`),
+//! `who_is_preempted_is_not_protected_in_7_3` (`unprotect`).
+//!
+//! Callers: eevdf/class.rs, grouped/eevdf.rs and eevdf/on_state.rs ask `preempts`; eevdf.rs
+//! protects who is picked.
 //!
 //! Tests: crates/kernel-queues/src/eevdf/tests.rs
 
@@ -52,8 +63,8 @@ impl EevdfQueue {
         self.waiting[self.position(task)].1.arrival == Arrival::New
     }
 
-    /// The same. `by_policy`: what policies say of the running one and `task`, if the times do not
-    /// decide.
+    /// Says whether `task` preempts the running one, as `preempts` does. `by_policy`: what policies
+    /// say of the running one and `task`, if the times do not decide.
     pub(crate) fn preempts_as(
         &mut self,
         params: &EevdfParams,
@@ -174,6 +185,7 @@ impl EevdfQueue {
         }
     }
 
+    /// The running task is protected no longer, if it was.
     fn unprotect(&mut self, params: &EevdfParams) {
         if let Some((_, e)) = &mut self.current
             && e.is_protected(params)

@@ -1,5 +1,32 @@
 //! The queue by itself: worked numbers of docs/rules/queues.md#eevdf-numbers, and random histories
 //! against an oracle that sums everything up anew.
+//!
+//! What must stay: figures are the page's; the oracle sums everything up anew and shares nothing
+//! with the queue but its entities. Free: seeds and lengths of the histories, and how a helper
+//! fills the queue.
+//! Tests by part (in crates/kernel-queues/src): eevdf.rs: `v_is_the_weighted_average_rounded_down`
+//! (`move_origin`, `average`), `a_task_alone_takes_the_origin_along` (`average`, `eligible`),
+//! `lag_is_inflated_by_the_own_weight` (`average`), `lag_is_limited_as_the_era_has_it` (`lag`),
+//! `a_sleeper_with_a_debt_stays_until_it_is_paid` (`drop_sleeper`, `average`); weight.rs:
+//! `a_new_weight_and_the_protection` (`of_sum`), `a_new_weight_keeps_weighted_lag_and_v`
+//! (`of_nice`); eevdf/entity.rs: `policies_decide_before_deadlines_do` (`is_protected`);
+//! eevdf/entity.rs (`slice_ns`, `rest_of_request_ns`): `the_base_slice_grows_with_the_machine`,
+//! `the_rest_of_a_slice_is_in_run_time`; eevdf.rs (`position`, `place`):
+//! `deadlines_depend_on_how_a_task_comes`, `a_move_begins_a_slice_in_6_6`; eevdf.rs (`choose`,
+//! `keeps`): `a_request_ends_at_its_deadline`,
+//! `no_eligible_task_with_an_earlier_deadline_is_passed_over`,
+//! `parity_protects_the_running_task_while_eligible`; eevdf.rs (`yields`):
+//! `a_yield_gives_up_the_request_of_an_eligible_task`, `a_yield_in_6_6_puts_the_deadline_off`;
+//! eevdf/preempt.rs: `protection_is_the_shortest_slice` (`protect_slice`), `a_fork_waits_in_7_3`
+//! (`is_new`), `a_shorter_slice_ends_the_protection` (`shorten_protection`),
+//! `a_wakee_preempts_only_as_the_next_pick` (`is_next`); eevdf/buddies.rs:
+//! `a_shorter_slice_is_the_buddy_in_7_3` (`set_short_buddy`);
+//! `a_delayed_sleeper_wakes_in_its_place` (a kept sleeper).
+//! Helpers, and who fails with them: `params_of`, `params`, `entity_of` (most tests,
+//! `lag_is_limited_as_the_era_has_it` among them); `nice_0`, `queue_of` (9 tests,
+//! `v_is_the_weighted_average_rounded_down` among them); `woken` (8 tests,
+//! `deadlines_depend_on_how_a_task_comes` among them); `oracle_eligible`, `step`
+//! (`no_eligible_task_with_an_earlier_deadline_is_passed_over`).
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};
 use crate::KernelKind;

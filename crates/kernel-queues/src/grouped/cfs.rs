@@ -2,7 +2,20 @@
 //! group has tasks that wait or run (docs/guide/model.md, "Task groups").
 //!
 //! What must stay: each level is a `CfsQueue` (cfs.rs has the rules); levels are kept in step here.
-//! bandwidth.rs of the engine tries `throttle` and `unthrottle`.
+//! bandwidth.rs of the engine tries `throttle` and `unthrottle`. Free: how levels are stored;
+//! rules belong into cfs.rs.
+//!
+//! Tests by part: grouped/cfs/tests.rs: `a_group_goes_on_when_one_of_its_tasks_sleeps` (`leave`,
+//! `remove`, `dequeue_group`), `the_group_of_a_buddy_is_one_too` (`preempts`, `requeue`, `keeps`,
+//! `is_buddy`), `a_yield_holds_on_both_levels` (`yields`),
+//! `a_group_that_used_its_slice_is_no_buddy` (`tick`, `charge`),
+//! `a_task_that_moves_leaves_no_buddy`; groups.rs: `groups_share_by_shares_not_by_tasks` (`pick`,
+//! `insert`, `enqueue_group`, `place_woken`, `place_new`, `slice_ns`),
+//! `shares_follow_the_load_over_cpus` (`set_group_weight`, `reweight`); bandwidth.rs:
+//! `a_task_without_end_gets_its_quota` (`throttle`, `unthrottle`, `seen_below`, `entities_in`);
+//! invariants.rs: `random_groups_obey_the_rules` (`check`).
+//!
+//! Callers: `GroupedCfs` (grouped/cfs_class.rs).
 //!
 //! Tests: crates/kernel-queues/src/grouped/cfs/tests.rs, crates/engine/tests/behaviour/groups.rs
 
@@ -70,15 +83,17 @@ impl CfsTree {
         waiting.filter(|id| group_of(*id).is_none())
     }
 
+    /// Says whether a task is a buddy in its own queue.
     pub(super) fn is_buddy(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_buddy(task)
     }
 
+    /// A group's queue, or the root's.
     fn queue(&self, group: Option<usize>) -> &CfsQueue {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }
 
-    /// As `queue`.
+    /// Gives a level's queue to be changed.
     fn queue_mut(&mut self, group: Option<usize>) -> &mut CfsQueue {
         match group {
             Some(g) => &mut self.groups[g].queue,

@@ -4,7 +4,22 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `CfsTree` that it calls (grouped/cfs.rs).
 //!
-//! What must stay: a task's place is in the time of its group's queue.
+//! What must stay: a task's place is in the time of its group's queue; each method answers for one
+//! CPU, with the arguments and results of `FairClass`. Free: the forwarding alone.
+//!
+//! Tests by part: groups.rs of the engine: `groups_share_by_shares_not_by_tasks` (`add_task`,
+//! `set_task_group`, `has_groups`, `enqueue_task`, `pick_next_task`, `put_prev_task`,
+//! `update_curr`, `task_tick`), `wakeups_preempt_across_groups` (`wakeup_preempt`, `dequeue_sleep`,
+//! `place_woken`), `who_yields_does_so_in_its_own_queue` (`yield_task`),
+//! `shares_follow_the_load_over_cpus` (`set_group_weight`, `take_touched_group`); bandwidth.rs:
+//! `a_task_without_end_gets_its_quota` (`throttle_group`, `unthrottle_group`); changes.rs:
+//! `a_group_holds_from_its_phase_on` (`set_task_group`, `detach_task`, `attach_task`,
+//! `dequeue_task`); storm.rs: `random_steps_with_groups_obey_the_rules` (`reweight_task`,
+//! `set_load_weight`); invariants.rs: `random_groups_obey_the_rules` (`check`, which would show a
+//! fault of `new`, `floor`, `nr_running`, `each_waiting`, `task_fork`, `migrate_task_rq`,
+//! `begin_put`, `keeps`, `set_next_task` and `is_buddy`).
+//!
+//! Callers: `FairQueues` (fair_queues.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
@@ -67,7 +82,7 @@ impl FairClass for GroupedCfs {
         self.trees[cpu.index()].place_woken(entity, self.groups[task.index()]);
     }
 
-    /// As without groups, in the queue of its group.
+    /// Places a new task as without groups, in the queue of its group.
     fn task_fork(&mut self, child: TaskId, parent: Option<TaskId>, here: CpuId, cpu: CpuId) {
         let group = self.groups[child.index()];
         // A parent in another queue says nothing of this one's time.

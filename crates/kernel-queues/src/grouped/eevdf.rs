@@ -2,6 +2,21 @@
 //! delayed like a task; it goes on being the one that runs while the group's tasks change
 //! (docs/decisions/020, docs/rules/queues.md#eevdf). `check` says what the levels must agree on.
 //!
+//! What must stay: each level is an `EevdfQueue` (eevdf.rs has the rules); levels are kept in step
+//! here. Free: how levels are stored; not who is asked first, from the outside in.
+//!
+//! Tests by part: grouped/eevdf/tests.rs: `a_sleepers_group_goes_on` (`name_buddies`,
+//! `name_after_sleep`, `sleep`, `pick`); groups.rs: `groups_share_by_shares_not_by_tasks`,
+//! `wakeups_preempt_across_groups` (`preempts`, `charge`, `insert`, `enqueue_groups`),
+//! `who_yields_does_so_in_its_own_queue` (`yields`), `shares_follow_the_load_over_cpus`
+//! (`set_group_weight`, `reweight`), `a_high_resolution_tick_ends_turns_of_groups` (`tick`,
+//! `rest_of_slice_ns`); bandwidth.rs: `a_task_without_end_gets_its_quota` (`throttle`,
+//! `unthrottle`, `left`, `leave`); invariants.rs: `random_groups_obey_the_rules` (`check` as a run
+//! ends: `remove`, `settle`, `drop_sleepers`, `drop_delayed`, `requeue`, `put_back_from`, `keeps`,
+//! `follow_slice`).
+//!
+//! Callers: `GroupedEevdf` (grouped/eevdf_class.rs).
+//!
 //! Tests: crates/engine/tests/behaviour/groups.rs, crates/kernel-queues/src/grouped/eevdf/tests.rs
 
 #[cfg(test)]
@@ -72,7 +87,7 @@ impl EevdfTree {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }
 
-    /// As `queue`.
+    /// Gives a level's queue to be changed.
     fn queue_mut(&mut self, group: Option<usize>) -> &mut EevdfQueue {
         match group {
             Some(g) => &mut self.groups[g].queue,
@@ -466,10 +481,12 @@ impl EevdfTree {
         self.name_buddies(first);
     }
 
+    /// Says whether a task is a buddy in its own queue.
     pub(super) fn is_buddy(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_buddy(task)
     }
 
+    /// Says whether a task is eligible in its own queue.
     pub(super) fn is_eligible(&self, task: u32, group: Option<usize>) -> bool {
         self.queue(group).is_eligible(task)
     }

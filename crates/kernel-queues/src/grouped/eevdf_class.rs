@@ -4,7 +4,23 @@
 //! A method without a comment is `FairClass`'s (fair_class.rs says what it means and when it
 //! comes); the rule is in the method of `EevdfTree` that it calls (grouped/eevdf.rs).
 //!
-//! What must stay: a task off the queue keeps lag and slice of its own.
+//! What must stay: a task off the queue keeps lag and slice of its own; each method answers for one
+//! CPU, with the arguments and results of `FairClass`. Free: the forwarding alone.
+//!
+//! Tests by part: groups.rs of the engine: `groups_share_by_shares_not_by_tasks` (`add_task`,
+//! `set_task_group`, `has_groups`, `enqueue_task`, `pick_next_task`, `put_prev_task`,
+//! `update_curr`), `wakeups_preempt_across_groups` (`wakeup_preempt`, `dequeue_sleep`),
+//! `who_yields_does_so_in_its_own_queue` (`yield_task`), `shares_follow_the_load_over_cpus`
+//! (`set_group_weight`, `take_touched_group`), `a_high_resolution_tick_ends_turns_of_groups`
+//! (`task_tick`, `slice_left_ns`); bandwidth.rs: `a_task_without_end_gets_its_quota`
+//! (`throttle_group`, `unthrottle_group`, `dequeue_throttled`); changes.rs:
+//! `a_group_holds_from_its_phase_on` (`set_task_group`, `dequeue_task`); storm.rs:
+//! `random_steps_with_groups_obey_the_rules` (`reweight_task`, `set_load_weight`, `set_own_slice`);
+//! invariants.rs: `random_groups_obey_the_rules` (`check`, which would show a fault of `new`,
+//! `left`, `nr_running`, `each_waiting`, `is_delayed`, `begin_pick`, `drop_all_delayed`,
+//! `begin_put`, `is_buddy` and `is_eligible`). No test asks for `drop_delayed` alone.
+//!
+//! Callers: `FairQueues` (fair_queues.rs).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 
@@ -51,7 +67,7 @@ impl FairClass for GroupedEevdf {
         TaskId(self.off_queue.len() as u32 - 1)
     }
 
-    /// Off the queue.
+    /// Moves a task that is off the queue to another group.
     fn set_task_group(&mut self, task: TaskId, group: Option<usize>) {
         self.groups[task.index()] = group;
     }

@@ -1,6 +1,14 @@
 //! Which group is in which, and which may not run on a CPU.
 //!
 //! What must stay: a group's number is the workload's, and following `above` ends at the root.
+//! Free: how groups are stored.
+//!
+//! Tests by part: bandwidth.rs: `a_group_in_a_group_has_no_more_than_either` (`is_throttled`,
+//! `set_throttled`, `is_hidden`), `tasks_and_groups_share_at_any_level` (`above`, `around`,
+//! `inside_out`, `is_in`); cfs/tests.rs: `a_wakee_of_another_group_names_its_group` (`common`).
+//! `new` and `all` have no test of their own.
+//!
+//! Callers: grouped/cfs.rs and grouped/eevdf.rs.
 //!
 //! Tests: crates/engine/tests/behaviour/bandwidth.rs, crates/kernel-queues/src/grouped/cfs/tests.rs
 

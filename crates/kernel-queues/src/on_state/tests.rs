@@ -1,5 +1,19 @@
 //! Queues as another scheduler has them. Times of 7.3 on a machine of 8 CPUs: base_slice is 2.8 ms
 //! (0.7 ms x (1 + log2 8)), and a task of nice 0 runs as fast as its virtual time.
+//! Rules: docs/rules/queues.md#eevdf, docs/rules/queues.md#cfs,
+//! docs/rules/queues.md#eevdf-virtual-time.
+//!
+//! What must stay: one question on a state that is put there, with the answer of the queue itself.
+//! Free: numbers of tasks, and how a helper fills the queue.
+//! Tests by part (in crates/kernel-queues/src): eevdf/on_state.rs:
+//! `an_earlier_deadline_displaces_who_is_not_protected`, `the_time_since_the_last_update_counts`
+//! (`preempt_on_state`), `the_earliest_deadline_is_next`, `without_time_nothing_follows`
+//! (`pick_on_state`); cfs/on_state.rs: `cfs_asks_for_its_granularity` (`wakeup_preempt`),
+//! `who_has_run_least_is_next` (`pick`); on_state.rs: `who_does_not_wait_displaces_nobody`
+//! (`wakeup_preempt`).
+//! Helpers, and who fails with them: `params`, `queued` (all tests,
+//! `an_earlier_deadline_displaces_who_is_not_protected` among them); `ask` (most tests,
+//! `an_earlier_deadline_displaces_who_is_not_protected` among them).
 
 use super::{Look, Marks, Queued, Turned};
 use crate::fair_queues::{FairParams, KernelKind};

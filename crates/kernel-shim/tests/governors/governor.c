@@ -7,6 +7,13 @@
  *
  * GOVERNOR: the source of the tree, in quotes. The kernel's headers are empty files here; what the
  * governors need of them is below.
+ *
+ * What must stay: `below`, `between` and `ask` draw as
+ * crates/engine/src/kernel/model/cpuidle/recorded.rs draws, in the same order; the small functions
+ * in between are what governors ask the kernel. The governor itself is not touched.
+ *
+ * Tests:
+ * crates/engine/src/kernel/model/cpuidle/recorded.rs::teo_and_ladder_choose_as_the_kernels_own
  */
 #include <limits.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 //! has the file, where debuggers and profilers find it, and each one beside it a copy in memory
 //! (docs/guide/kernel.md, "In a run").
 //!
-//! What must stay: no two kernels of a process share an object.
+//! What must stay: no two kernels of a process share an object. Free: how a copy is made.
 //!
 //! Tests by part: `each_kernel_has_its_own_state` (`take`, `name`, `drop`).
 //!

@@ -2,7 +2,8 @@
 //! (`crates/kernel-abi/src/abi.rs`). See docs/guide/kernel.md, "In a run".
 //!
 //! What must stay: one method per function of wakeplace.h; a method without a comment is the call
-//! of that name. Answers below 0 are errno values. Safety: nothing is called after `close`.
+//! of that name. Answers below 0 are errno values. Safety: nothing is called after `close`. Free:
+//! words of refusals.
 //!
 //! Tests by part: `a_kernel_is_booted_entered_and_left` (`open`, `release`, `hz`, `view`, `boot`,
 //! `interrupt`, `device`, `go_on`, `cpu_state`, `task_cpu`, `is_awake`, `task_state`,
@@ -122,7 +123,7 @@ impl Entries {
         text(unsafe { (self.release)() }).unwrap_or_default()
     }
 
-    /// Ticks per second.
+    /// Gives the tree's ticks per second.
     pub(super) fn hz(&self) -> u32 {
         // SAFETY: no argument.
         unsafe { (self.hz)() }

@@ -2,14 +2,15 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! A C function without a comment is the entry of wpk_host of that name, which hands over to
-//! `Host`. What must stay: order of the table's fields, and that none of them unwinds.
+//! `Host`. What must stay: order of the table's fields, and that none of them unwinds. Free: what
+//! is done with words that the kernel says.
 //!
 //! Tests by part: `a_kernel_is_booted_entered_and_left` (`table`, `context`, `log`, `words`,
 //! `warned`, `fault`, `frequency`, `placed`, `list`, `into_host`), `calls_are_what_the_header_says`
 //! (`done`), `addresses_have_names` (`FaultEntries`: `backtrace`, `is_in_guard`, `known_address`),
 //! `each_kernel_has_its_own_state` (`alloc`, `free`, `stack`, `stack_free`),
 //! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`signal`, `updated`).
-//! `die`, `requested` and `turned` have no test of their own.
+//! `die`, `requested`, `turned` and `number` have no test of their own.
 //!
 //! Callers: kernel/mod.rs (`table`, `new`), the kernel itself (the C functions),
 //! crates/kernel-run/src/faults.rs (`FaultEntries`).
@@ -29,7 +30,7 @@ use std::slice;
 /// Each function runs on the stack of a task of the kernel, which is small, and must not panic: a
 /// panic ends the process.
 pub trait Host {
-    /// A line of printk.
+    /// Takes a line of printk for the run's words.
     fn log(&mut self, level: u32, text: &str);
     /// A WARN: the run's outcome is a warning.
     fn warned(&mut self, text: &str);
@@ -80,7 +81,7 @@ impl Fault {
         }
     }
 
-    /// As wakeplace.h has it.
+    /// Gives the number that wakeplace.h has for it.
     fn number(self) -> u32 {
         match self {
             Self::Panic => 1,
@@ -146,7 +147,7 @@ impl FaultEntries {
         unsafe { (self.in_guard)(address) != 0 }
     }
 
-    /// Where the object's function `wpk_abi` is: by it addresses become names
+    /// Gives where the object's function `wpk_abi` is: by it addresses become names
     /// ([`super::Symbols::name`]).
     #[must_use]
     pub fn known_address(&self) -> u64 {

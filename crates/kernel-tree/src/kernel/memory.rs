@@ -1,7 +1,8 @@
 //! The memory of a kernel: what it asked for and did not give back goes with it
 //! (docs/guide/kernel.md, "In a run").
 //!
-//! What must stay: blocks are zeroed, and where the host put them decides nothing.
+//! What must stay: blocks are zeroed, and where the host put them decides nothing. Free: how blocks
+//! are taken from the host.
 //!
 //! Tests by part: `memory_is_zeroed_and_given_back_once` (`alloc`, `free`),
 //! `a_stack_can_be_written_to_its_end` (`stack`, `stack_free`). `drop` has no test of its own.

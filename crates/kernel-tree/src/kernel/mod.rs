@@ -2,7 +2,8 @@
 //! (docs/guide/kernel.md, "In a run"). One thread enters a kernel; what it does depends on what it
 //! was told alone.
 //!
-//! What must stay: one entry at a time; errors of entries are `Refused`.
+//! What must stay: one entry at a time; errors of entries are `Refused`. Free: how answers are kept
+//! between entries.
 //!
 //! Tests by part: `a_kernel_is_booted_entered_and_left` (`boot`, `into_host`, `set_now`, `release`,
 //! `hz`, `cpus`, `take_changed`, `events`, `interrupt`, `device`, `go_on`, `cpu_state`, `task_cpu`,
@@ -154,13 +155,13 @@ impl<H: Host> Kernel<H> {
         &self.path
     }
 
-    /// As the tree calls itself: `7.3.4`.
+    /// Gives the tree's name for itself: `7.3.4`.
     #[must_use]
     pub fn release(&self) -> String {
         self.entries.release()
     }
 
-    /// Ticks per second.
+    /// Gives the tree's ticks per second.
     #[must_use]
     pub fn hz(&self) -> u32 {
         self.entries.hz()
@@ -193,7 +194,7 @@ impl<H: Host> Kernel<H> {
         self.edit(|view| view.signals = signals.into());
     }
 
-    /// The run is over.
+    /// Says whether the kernel has ended the run.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.view().dead != 0

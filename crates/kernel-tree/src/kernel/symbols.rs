@@ -1,7 +1,7 @@
 //! Names of an object's functions, for the stack of a run that ended early (docs/guide/kernel.md,
 //! "In a run").
 //!
-//! What must stay: names are for people; nothing is decided by them.
+//! What must stay: names are for people; nothing is decided by them. Free: how a name is found.
 //!
 //! Tests by part: `addresses_have_names` (`of`, `name`).
 //!

@@ -1,12 +1,19 @@
 //! The interface against an object that is compiled here, of a few lines of C.
+//! Page: docs/guide/kernel.md; the header: crates/kernel-shim.
 //!
-//! Tried are crates/kernel-tree/src/kernel/ (mod.rs, entries.rs, host.rs, symbols.rs, claim.rs);
-//! the interface is crates/kernel-shim's wakeplace.h (docs/guide/kernel.md, "In a run"). Figures
-//! are those that the C text below answers.
-//!
-//! What must stay: sizes and offsets are the header's: they change with
-//! crates/kernel-abi/src/abi.rs and the header alone. A helper (`compiled`, `fake`, `boot`,
-//! `machine`, `refused`) that breaks fails most tests of this file.
+//! What must stay: layout and calls are those of the C header, which is compiled here: change both
+//! together. Free: what else the compiled C does.
+//! Tests by part (in crates/kernel-tree/src): kernel/mod.rs: `a_kernel_is_booted_entered_and_left`
+//! (`is_dead`), `addresses_have_names` (`fault_entries`); kernel/entries.rs:
+//! `calls_are_what_the_header_says` (`call`, `spawn`, `control`),
+//! `what_cannot_be_booted_is_refused` (`open`); kernel/claim.rs (`take`) and kernel/host.rs
+//! (`alloc`): `each_kernel_has_its_own_state`; crates/kernel-abi:
+//! `structs_are_laid_out_as_in_the_header`.
+//! Helpers, and who fails with them: `fake`, `machine`, `boot` (most tests,
+//! `what_cannot_be_booted_is_refused` among them); `compiled` (all tests,
+//! `what_cannot_be_booted_is_refused` among them); `refused` (`what_cannot_be_booted_is_refused`).
+//! `log`, `warned`, `fault`, `frequency`, `placed` and `done` are the host's ears, called by the
+//! kernel.
 
 use super::*;
 use std::fmt::Write as _;

@@ -1,5 +1,32 @@
 //! The whole way with trees of four files and a script in the build script's place: no compiler, no
 //! network.
+//! Page: docs/guide/kernel.md, "What is kept".
+//!
+//! What must stay: what is built, and when it is built again, follows from the tree's content
+//! alone; a failed build leaves nothing. Free: names and contents of the files, and how the script
+//! in the builder's place is written.
+//! Tests by part (in crates/kernel-tree/src): builds.rs:
+//! `a_tree_is_built_once_and_again_when_it_changes` (`key`, `build`),
+//! `kinds_of_machines_options_and_shims_are_built_apart` (`key`),
+//! `an_option_that_is_not_taken_is_said` (`say_what_was_not_taken`),
+//! `two_that_want_one_tree_build_it_once` (locks),
+//! `a_tree_that_changes_while_it_is_built_is_built_again` (`run`),
+//! `a_build_that_fails_leaves_nothing_that_is_taken_for_a_kernel`,
+//! `a_cache_that_cannot_be_written_is_refused` (errors); content.rs:
+//! `what_the_build_does_not_read_changes_nothing`; overlay.rs:
+//! `a_tree_in_which_something_was_built_is_read_without_that`; tree.rs:
+//! `what_is_no_tree_is_refused` (`open`); git.rs: `a_revision_is_built_beside_the_work_tree`.
+//! Helpers, and who fails with them: `cache`, `request`, `build_as`, `build` (most tests,
+//! `kinds_of_machines_options_and_shims_are_built_apart` among them); `write` (all tests,
+//! `a_tree_is_built_once_and_again_when_it_changes` among them); `calls` (5 tests,
+//! `a_tree_is_built_once_and_again_when_it_changes` among them); `all`
+//! (`an_option_that_is_not_taken_is_said`, `a_tree_that_changes_while_it_is_built_is_built_again`);
+//! `object` (`a_tree_is_built_once_and_again_when_it_changes`,
+//! `a_tree_in_which_something_was_built_is_read_without_that`,
+//! `a_tree_that_changes_while_it_is_built_is_built_again`,
+//! `a_revision_is_built_beside_the_work_tree`); `files`
+//! (`a_tree_is_built_once_and_again_when_it_changes`); `git`
+//! (`a_revision_is_built_beside_the_work_tree`).
 
 use std::fs;
 use std::path::{Path, PathBuf};

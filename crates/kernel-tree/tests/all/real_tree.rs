@@ -2,6 +2,14 @@
 //!
 //! It is fetched into the cache of whoever runs the tests, once, and built there by the program's
 //! own shim: the test of a minute where nothing is there yet.
+//! Page: docs/guide/kernel.md.
+//!
+//! What must stay: a warning of the kernel is a failure; where nothing can be fetched that is said
+//! (`skipped`). Free: which version is fetched.
+//! Tests by part: `a_kernel_of_the_archive_boots` (crates/kernel-tree/src/kernel and all before
+//! it).
+//! Helpers, and who fails with them: `machine`, `skipped` (`a_kernel_of_the_archive_boots`). The
+//! functions of its two `impl`s are called by the build (`step`, `remark`) and by the kernel.
 
 use std::io::Write as _;
 use wakeplace_kernel_tree::kernel::{

@@ -1,10 +1,23 @@
 //! How a guest is started, with scripts in the emulator's place.
+//! Page: docs/guide/lab.md.
 //!
-//! Tried is crates/lab/src/guest.rs (docs/guide/lab.md). A script writes what a console would say;
-//! limits of time are cut to parts of a second.
-//!
-//! What must stay: how often a guest is started for each kind of end, and in which words it ends. A
-//! helper (`boot`, `boot_and`, `assert_timed_out`) that breaks fails all tests of starts.
+//! What must stay: who is started once more and who is not; time limits are short here and only
+//! their order counts. Free: what else the scripts print.
+//! Tests by part (in crates/lab/src): guest.rs: `commas_in_paths_are_doubled_where_they_separate`
+//! (`file_argument`), `a_clock_of_instructions_may_have_short_turns` (`count_instructions`),
+//! `arm64_kernels_keep_one_set_of_page_tables` (`kernel_command_line`),
+//! `a_quarter_of_the_time_is_for_the_start_within_bounds` (`Limits::of`),
+//! `a_guest_that_has_sent_its_results_was_up` (`is_up`, `results`),
+//! `a_guest_that_hangs_at_work_is_ended_and_not_started_again` (`console_tail`),
+//! `a_guest_that_stands_still_before_it_is_up_is_started_once_more` (`try_boot`),
+//! `an_emulator_that_fails_is_not_started_again`,
+//! `a_guest_that_dies_before_it_is_up_is_started_once_more_and_no_more`,
+//! `an_emulator_that_dies_of_a_signal_before_the_guest_is_up_is_started_once_more` (`boot`),
+//! `a_kernel_that_lacks_what_a_guest_needs_is_named` (console.rs).
+//! Helpers, and who fails with them: `boot`, `boot_and` (most tests,
+//! `a_guest_that_stands_still_before_it_is_up_is_started_once_more` among them); `assert_timed_out`
+//! (`a_guest_that_stands_still_twice_is_ended_in_the_end`,
+//! `a_guest_that_hangs_at_work_is_ended_and_not_started_again`).
 
 use super::*;
 use crate::bootable::Origin;
@@ -26,7 +39,7 @@ fn boot(script: &str) -> (Result<(), LabError>, Vec<String>) {
     boot_and(script, |_| ())
 }
 
-/// The same, and `look` at the guest's folder after it.
+/// Starts a guest as `boot` does, and lets `look` at the guest's folder after it.
 fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("qemu.sh");

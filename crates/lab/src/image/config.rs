@@ -1,7 +1,7 @@
 //! What a kernel was configured with: the copy in its image (`CONFIG_IKCONFIG`), or a file
 //! (docs/guide/lab.md, "A kernel of your own").
 //!
-//! What must stay: an option that is not mentioned is not set.
+//! What must stay: an option that is not mentioned is not set. Free: how the copy is found.
 //!
 //! Tests by part: `options_are_read` (`parse`, `get`), `the_copy_in_a_kernel_is_found`
 //! (`of_kernel`).

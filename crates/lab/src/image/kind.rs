@@ -7,7 +7,8 @@
 //! packed EFI image, drivers/firmware/efi/libstub/zboot-header.S with the machine of its PE header
 //! (include/linux/pe.h); U-Boot, tools/mkimage (IH_MAGIC).
 //!
-//! What must stay: what is no image is said in words that name what it is.
+//! What must stay: what is no image is said in words that name what it is. Free: words for what is
+//! no image, but for those that tests quote.
 //!
 //! Tests by part: `images_that_boot_have_an_architecture` (`recognise`, `x86`, `efi`, `gzip`),
 //! `what_is_no_image_is_said_in_words` (`recognise`: its errors), `the_release_is_the_kernels_own`
@@ -91,7 +92,7 @@ fn efi(bytes: &[u8]) -> Result<Arch, String> {
     }
 }
 
-/// `Image.gz`.
+/// Judges a file that is packed as `Image.gz` is.
 fn gzip(bytes: &[u8]) -> Result<Arch, String> {
     let mut start = Vec::new();
     let read = GzDecoder::new(bytes)

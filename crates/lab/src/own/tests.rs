@@ -1,11 +1,17 @@
 //! Images of the user's, made by hand.
+//! Page: docs/guide/lab.md, "A kernel of your own".
 //!
-//! Tried is crates/lab/src/own.rs (docs/guide/lab.md, "A kernel of your own"). Images,
-//! configurations and folders of modules are made here; what a guest needs is the table of the
-//! page.
-//!
-//! What must stay: all that is lacking is one sentence, before a boot. A helper (`image`, `own`,
-//! `lack`) that breaks fails all tests of this file.
+//! What must stay: what is missing is one sentence before anything is booted. Free: names of files,
+//! and what else an image holds.
+//! Tests by part (in crates/lab/src): own.rs: `a_version_is_no_path` (`is_version`),
+//! `what_is_no_image_of_the_guest_is_refused` (`open`), `what_the_configuration_lacks_is_named`
+//! (`require`, `lacks`), `a_module_that_is_there_will_do` (`modules`),
+//! `a_scheduler_needs_more_than_the_kernels_own` (`require`),
+//! `a_configuration_beside_the_image_is_read` (`config_beside`).
+//! Helpers, and who fails with them: `image` (most tests, `a_version_is_no_path` among them); `own`
+//! (`what_the_configuration_lacks_is_named`, `a_module_that_is_there_will_do`,
+//! `a_scheduler_needs_more_than_the_kernels_own`); `lack` (`what_the_configuration_lacks_is_named`,
+//! `a_scheduler_needs_more_than_the_kernels_own`).
 
 use super::*;
 use std::io::Write as _;

@@ -1,3 +1,17 @@
+//! What a run is measured by (docs/guide/results.md, "What a result holds"); energy:
+//! docs/guide/model.md, "Energy".
+//!
+//! What must stay: figures are worked by hand from src/testbed.rs; a figure that cannot be known is
+//! absent, not 0.
+//! Tests by part (in crates/metrics/src): collector.rs: `every_observer_reports` (`finish`,
+//! `effects`, `value_of`), `every_plain_metric_is_reported_or_excluded_by_the_platform` (`finish`),
+//! `no_power_figures_no_energy` (`collector`), `a_report_of_another_run_is_refused` (the check of
+//! the end), `series_and_pairs_run_by_run` (`series`, `paired`), `equal_runs_are_one`
+//! (`independent`); latency.rs: `unknown_wakeups_have_no_latency` (who makes it); metric/table.rs:
+//! `every_plain_metric_is_reported_or_excluded_by_the_platform` (`set`); stats.rs:
+//! `equal_runs_are_one` (`bounds`).
+//! Helpers, and who fails with them: `report`, `pair` (all tests); `run`, `run_of` (most tests).
+
 use super::{RunMetrics, paired, series};
 use crate::metric::{METRICS, Values};
 use crate::testbed::two_clusters;

@@ -1,3 +1,28 @@
+//! Energy and the times of CPUs and clusters (docs/guide/model.md, "Energy").
+//!
+//! What must stay: both books agree to the last unit: no tolerance. Powers are of src/testbed.rs or
+//! the measured tables named.
+//! Tests by part (in crates/metrics/src): energy.rs: `energy_by_hand` (`label`, `cluster_energy`),
+//! `threads_of_a_core_share_power` (`label`); ledger.rs: `energy_by_hand` (`parts`, `cpus`,
+//! `PartTable`), `transitions_are_drawn_and_named` (`cpu_kind`), `work_is_drawn_by_busy_cpus_alone`
+//! (`work`), `a_ledger_entry_under_the_wrong_state_is_found` (`settle`),
+//! `an_unannounced_cluster_is_found` (`check_times`), `threads_of_a_core_share_power`
+//! (`PartKind::BusyBeside`); occupancy.rs: `transitions_are_drawn_and_named` (CPUs on their way);
+//! meter.rs: `board_is_counted_only_beside_microwatts` (`board`),
+//! `work_under_the_wrong_state_is_found` (`close`), `time_that_runs_backwards_is_found` (the order
+//! of time), `equals_the_power_summed_nanosecond_by_nanosecond` (all announcements),
+//! `measured_powers_follow_the_other_clock` (`points`); running.rs:
+//! `work_is_drawn_by_busy_cpus_alone` (`work`), `a_wrong_running_total_is_found` (`energy`),
+//! `equals_the_power_summed_nanosecond_by_nanosecond` (`redraw_cpu`, `redraw_cluster`, `Sum`);
+//! ledger.rs: `an_unannounced_cpu_is_found`; wiring.rs: `time_that_runs_backwards_is_found`
+//! (`elapsed`); power.rs: `measured_powers_follow_the_other_clock` (`of_platform`),
+//! `clock_gated_power_goes_with_the_clock` (`cpu_idle`); crates/power/src/lib.rs:
+//! `clock_gated_power_goes_with_the_clock` (`measured`, `ByPoint`); meter.rs:
+//! `a_run_of_length_zero_closes`.
+//! Helpers, and who fails with them: `started` (most tests); `apply`, `power`, `random_event`,
+//! `random_run` (`equals_the_power_summed_nanosecond_by_nanosecond`); `names` (`energy_by_hand`,
+//! `transitions_are_drawn_and_named`, `threads_of_a_core_share_power`).
+
 use super::{EnergyMeter, PowerSource};
 use crate::energy::PartKind;
 use crate::power::PlatformPower;

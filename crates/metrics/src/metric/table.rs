@@ -4,10 +4,11 @@
 //! A new metric is one line here and a `set` where it is measured.
 //!
 //! What must stay: names, units and directions. The order is that of lists; patterns come last, so
-//! that a plain name wins. Tests by part: `names_end_in_their_unit` and `names_are_found_once` (the
-//! table), `all_models_are_read_by_known_metrics` (`@measured`),
+//! that a plain name wins. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change
+//! may touch"). Tests by part: `names_end_in_their_unit` and `names_are_found_once` (the table),
+//! `all_models_are_read_by_known_metrics` (`@measured`),
 //! collector/tests.rs::`every_plain_metric_is_reported_or_excluded_by_the_platform` (a line without
-//! a `set`).
+//! a `set`), all (`def`).
 //!
 //! Tests: crates/metrics/src/metric/tests.rs, crates/metrics/src/collector/tests.rs
 

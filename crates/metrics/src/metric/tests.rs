@@ -1,4 +1,14 @@
 //! Names, units and patterns of metrics.
+//! Page: docs/guide/results.md.
+//!
+//! What must stay: names are a contract with whoever reads results: none is renamed.
+//! Tests by part (in crates/metrics/src): metric.rs: `names_end_in_their_unit` (`METRICS`),
+//! `names_are_found_once` (`matches`, `is_of_cases`, `a_case`), `patterns_need_a_cluster`
+//! (`find_metric`), `unknown_names_get_the_nearest` (`UnknownMetric`, `plain_names`,
+//! `KEY_METRICS`); metric/table.rs: `names_are_found_once` (the table),
+//! `all_models_are_read_by_known_metrics` (`@measured`); metric/values.rs:
+//! `values_take_units_from_the_table_and_keep_name_order` (`set`, `set_cluster`, `iter`),
+//! `undefined_names_are_refused` (`set`).
 
 use super::{CASE, KEY_METRICS, METRICS, STATE, TIME, Values, find_metric};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};

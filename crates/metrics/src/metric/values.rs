@@ -4,9 +4,11 @@
 //!
 //! What must stay: the order is that of names, whatever the order of `set`: JSON and CSV rely on
 //! it. What was not measured is not there. A name without a definition, or one that is entered
-//! twice, is an error of the program. Tests by part:
+//! twice, is an error of the program. Free: what leaves every figure as it is (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part:
 //! `values_take_units_from_the_table_and_keep_name_order` (`set`, `set_cluster`, `iter`, `get`),
-//! `undefined_names_are_refused` (`set`). No test of its own: a name that is entered twice.
+//! `undefined_names_are_refused` (`set`), the first also `count`. No test of its own: a name that
+//! is entered twice.
 //!
 //! Tests: crates/metrics/src/metric/tests.rs
 

@@ -5,9 +5,12 @@
 //! Part of the tests: no result depends on it.
 //!
 //! What must stay: the stream's seed, so that the test is the same everywhere; the shares and
-//! families that docs/guide/results.md states. Tests by part:
+//! families that docs/guide/results.md states. Free: what leaves every figure as it is
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `intervals_hold_the_truth_as_often_as_they_say` (all of it),
-//! `too_narrow_an_interval_is_found_out` (that the check can fail).
+//! `too_narrow_an_interval_is_found_out` (that the check can fail). `uniform`, `exponential`,
+//! `normal` and `scaled` draw, `coverage` counts, `ours` is the interval of results: parts of these
+//! tests.
 //!
 //! Tests: below
 

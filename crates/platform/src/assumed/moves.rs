@@ -4,9 +4,12 @@
 //! Called by `assumed.rs`. Times are ns.
 //!
 //! What must stay: a cost's name is its key in the platform file, as results and studies have it;
-//! after a change memory is no nearer than the cache (`read/transfer.rs` refuses that). Tests by
-//! part: `every_built_in_platform_stays_valid_in_its_order` (`lines`, `add_moves`, `change_line`,
-//! `change_cache`: each changes the machine). No test compares the times themselves.
+//! after a change memory is no nearer than the cache (`read/transfer.rs` refuses that). Free: what
+//! leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part: `every_built_in_platform_stays_valid_in_its_order`
+//! (`lines`, `add_moves`, `change_line`, `change_cache`: each changes the machine). `assumed` by
+//! `an_assumed_table_is_its_figures_and_published_ones_are_none`. No test compares the times
+//! themselves.
 //!
 //! Tests: crates/platform/src/assumed/tests.rs
 

@@ -1,3 +1,24 @@
+//! What a platform assumes, and other values for it (docs/guide/platforms.md, "What is assumed
+//! everywhere, and how").
+//!
+//! What must stay: one figure changes and nothing else does; every built-in platform stays valid
+//! with any factor.
+//! Tests by part (in crates/platform/src): assumed.rs:
+//! `an_assumed_table_is_its_figures_and_published_ones_are_none` (`assumed_costs`, `fields`,
+//! `cost`), `one_figure_changes_and_nothing_else` (`with_assumed`, `Factor::of`),
+//! `states_of_one_name_are_one_and_stay_in_order` (`by_name`, `add_idle`, `change_latency`),
+//! `powers_and_transitions_of_a_table_are_one` (`add_clocks`, `assumed_tables`),
+//! `every_built_in_platform_stays_valid_in_its_order` (`change`); assumed/moves.rs:
+//! `every_built_in_platform_stays_valid_in_its_order` (`lines`, `add_moves`, `change_line`).
+//! Helpers, and who fails with them: `tc2`
+//! (`an_assumed_table_is_its_figures_and_published_ones_are_none`,
+//! `one_figure_changes_and_nothing_else`); `named`
+//! (`an_assumed_table_is_its_figures_and_published_ones_are_none`,
+//! `one_figure_changes_and_nothing_else`, `states_of_one_name_are_one_and_stay_in_order`,
+//! `powers_and_transitions_of_a_table_are_one`); `changed`
+//! (`an_assumed_table_is_its_figures_and_published_ones_are_none`,
+//! `states_of_one_name_are_one_and_stay_in_order`, `powers_and_transitions_of_a_table_are_one`).
+
 use super::Factor::{Double, Half};
 use super::{AssumedCost, Factor};
 use crate::{Platform, builtin_names};

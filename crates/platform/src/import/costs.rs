@@ -1,8 +1,9 @@
 //! What the kernel's own steps take, which no source states, ns.
 //!
 //! What must stay: keys are those of `[costs]` (read/raw.rs); the figures are those of the
-//! platforms that come with the program, as docs/guide/import.md says. Tests by part:
-//! `a_server_has_the_costs_of_one_of_its_kind` (`SERVER`),
+//! platforms that come with the program, as docs/guide/import.md says. Free: what leaves the files
+//! of imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that
+//! no test quotes. Tests by part: `a_server_has_the_costs_of_one_of_its_kind` (`SERVER`),
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`BOARD`),
 //! architectures.rs::`each_instruction_set_has_its_own_defaults` (who gets which). No test of its
 //! own: `NODE_FACTOR`.

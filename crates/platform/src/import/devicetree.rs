@@ -1,4 +1,5 @@
-//! A machine out of a flattened device tree, as Linux reads one.
+//! A machine out of a flattened device tree, as Linux reads one (docs/guide/import.md, "What is
+//! read").
 //!
 //! Bindings: Linux 7.3.4 Documentation/devicetree/bindings/arm/cpus.yaml, cpu/cpu-topology.txt,
 //! cpu/cpu-capacity.txt, opp/opp-v2-base.yaml, cpu/idle-states.yaml, power/domain-idle-state.yaml,
@@ -9,12 +10,13 @@
 //!
 //! What must stay: CPUs are numbered in the order of their nodes; disabled ones are left out;
 //! capacities are what `topology_normalize_cpu_scale()` makes. Every walk along handles ends
-//! (`MAX_STEPS`), whatever the tree says. Tests by part:
-//! voltages.rs::`coefficients_and_voltages_make_power` (`capacities`),
+//! (`MAX_STEPS`), whatever the tree says. Free: what leaves the files of imports as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: voltages.rs::`coefficients_and_voltages_make_power` (`capacities`),
 //! architectures.rs::`names_of_cpus_in_device_trees` (`kind`, `cpu_nodes`),
 //! hostile.rs::`damaged_device_trees` (`collect`, `node`),
 //! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`found`: clusters, capacities
-//! and clocks as the lab writes them).
+//! and clocks as the lab writes them), all (`read`, `text`).
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs,
 //! crates/platform/tests/all/import/architectures.rs, crates/platform/tests/all/import/hostile.rs,

@@ -4,10 +4,12 @@
 //! Called where an energy model is given beside a source. Powers are µW or the kernel's own scale.
 //!
 //! What must stay: the model's powers replace the source's; a model of another machine is refused,
-//! not cut to fit; power of clusters goes, as the kernel's power of a CPU has it inside. Tests by
-//! part: `a_plat_info_with_the_kernels_energy_model` (`lay_over`, what is refused),
-//! `a_device_tree_with_the_kernels_energy_model` (`give`: voltages stay), `both_energy_models`
-//! (`idle_by_ratio`). No test of its own: the line about artificial models.
+//! not cut to fit; power of clusters goes, as the kernel's power of a CPU has it inside. Free: what
+//! leaves the files of imports as they are (ARCHITECTURE.md, "What a change may touch"), and words
+//! of messages that no test quotes. Tests by part: `a_plat_info_with_the_kernels_energy_model`
+//! (`lay_over`, what is refused), `a_device_tree_with_the_kernels_energy_model` (`give`: voltages
+//! stay), `both_energy_models` (`idle_by_ratio`). No test of its own: the line about artificial
+//! models.
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs
 

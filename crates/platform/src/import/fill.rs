@@ -6,15 +6,17 @@
 //!
 //! What must stay: whatever is filled in has its origin "assumed" or "derived" and a line for the
 //! user; the order of the steps in `fill`, as later ones read what earlier ones made; the result
-//! passes the rules of `read`. Tests by part: `grids_have_both_limits_and_fit` (`grid`),
-//! `idle_power_is_that_of_the_boards_made_by_hand` (`idle_power`),
-//! architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
+//! passes the rules of `read`. Free: what leaves the files of imports as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `grids_have_both_limits_and_fit` (`grid`), `idle_power_is_that_of_the_boards_made_by_hand`
+//! (`idle_power`), architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
 //! architectures.rs::`what_is_not_modelled_is_said` (`arch`),
 //! `big_cpus_that_are_offline_leave_a_smaller_scale` (`capacities`), `two_sockets_with_threads`
 //! (`one_clock_per_core`, `latency`, `power`), `a_virtual_machine_of_one_cpu` (`clocks`),
 //! `clusters_of_an_energy_model_of_lisa` (`cluster_power`). No test of its own: `thin`,
 //! `split_by_capacity`, `deeper_only`, `whole_clusters` (round_trip.rs::`every_platform_comes_back`
-//! fails where one of them changes a machine that needs it not).
+//! fails where one of them changes a machine that needs it not). `kinds` by `servers_of_arm`;
+//! `without_clusters` by `clusters_of_an_energy_model_of_lisa`, too.
 //!
 //! Tests: below, crates/platform/tests/all/import
 

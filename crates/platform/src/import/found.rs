@@ -5,12 +5,17 @@
 //! Made by each source's reader, changed by `fill.rs`, written by `write.rs`.
 //!
 //! What must stay: lists by CPU are in the order of numbers; every figure has an origin beside it;
-//! `clusters` divides as built-in files do, since power and cluster idle states follow it. Tests by
-//! part: `two_sockets_with_threads`, `hybrids_have_priorities_or_capacities`, `servers_of_arm`
-//! (`clusters`, by kind of machine), `offline_cpus_are_left_out_and_the_rest_is_numbered_anew`
-//! (`cpu_list`), `big_cpus_that_are_offline_leave_a_smaller_scale` (`of_largest`),
+//! `clusters` divides as built-in files do, since power and cluster idle states follow it. Free:
+//! what leaves the files of imports as they are (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `two_sockets_with_threads`,
+//! `hybrids_have_priorities_or_capacities`, `servers_of_arm` (`clusters`, by kind of machine),
+//! `offline_cpus_are_left_out_and_the_rest_is_numbered_anew` (`cpu_list`),
+//! `big_cpus_that_are_offline_leave_a_smaller_scale` (`of_largest`),
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`worse`, `groups`:
-//! standings and clusters).
+//! standings and clusters). `stated`, `derived`, `assumed`, `arch`, `all`: every import.
+//!
+//! Callers: write.rs (`groups`, `worse`), fill.rs (`of_largest`), speeds.rs (`of_largest`), many
+//! files (`derived`, `cpu_list`).
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 

@@ -5,11 +5,14 @@
 //!
 //! What must stay: nothing of a pickle is run: parts that are Python objects are passed over and
 //! said; keys and forms are LISA's, of both its versions; numbers of CPUs are of bounded range.
-//! Tests by part: `a_plat_info_of_lisa` (`domains`, `freqs`, `tick_hz`, `named`, `divided`),
-//! `parts_of_a_plat_info_that_are_pickled` (`parts`), `an_energy_model_of_lisa` (`clocks`, `idle`),
-//! `a_board_file_of_lisa_1` (`cpu_count`), hostile.rs::`a_plat_info_of_too_many_cpus`
-//! (`cpu_count`), architectures.rs::`other_instruction_sets_are_refused` (`abi`),
-//! archives.rs::`other_descriptions_of_machines` (`refused`).
+//! Free: what leaves the files of imports as they are (ARCHITECTURE.md, "What a change may touch"),
+//! and words of messages that no test quotes. Tests by part: `a_plat_info_of_lisa` (`domains`,
+//! `freqs`, `tick_hz`, `named`, `divided`), `parts_of_a_plat_info_that_are_pickled` (`parts`),
+//! `an_energy_model_of_lisa` (`clocks`, `idle`), `a_board_file_of_lisa_1` (`cpu_count`),
+//! hostile.rs::`a_plat_info_of_too_many_cpus` (`cpu_count`),
+//! architectures.rs::`other_instruction_sets_are_refused` (`abi`),
+//! archives.rs::`other_descriptions_of_machines` (`refused`). `read`, `found`, `capacities`,
+//! `clusters`, `part`, `text`, `wrong`: the first three.
 //!
 //! Tests: crates/platform/tests/all/import
 

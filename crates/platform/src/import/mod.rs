@@ -8,13 +8,16 @@
 //!
 //! What must stay: same bytes in, same file out; the written file is read back before it is given
 //! out, so that no import breaks a rule of platforms; messages name the file as the caller did,
-//! provenance without its folders. Tests by part: `an_archive_is_as_its_folder` (`import`,
-//! `of_tree`), `an_energy_model_beside_the_tree` (`energy_model`, `name`),
-//! `this_machine_can_be_imported` (`Live`), hostile.rs::`one_message_names_the_file` (errors),
-//! hostile.rs::`files_that_are_missing` (`read_limited`),
-//! archives.rs::`other_descriptions_of_machines` (`refused`),
+//! provenance without its folders. Free: what leaves the files of imports as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `an_archive_is_as_its_folder` (`import`, `of_tree`), `an_energy_model_beside_the_tree`
+//! (`energy_model`, `name`), `this_machine_can_be_imported` (`Live`),
+//! hostile.rs::`one_message_names_the_file` (errors), hostile.rs::`files_that_are_missing`
+//! (`read_limited`), archives.rs::`other_descriptions_of_machines` (`refused`),
 //! voltages.rs::`coefficients_and_voltages_make_power` (`place`),
-//! round_trip.rs::`every_platform_comes_back` (`finish`).
+//! round_trip.rs::`every_platform_comes_back` (`finish`). `capture`, `device_tree`, `plat_info` and
+//! `of_device_tree` are ways in: the files of archives.rs, hostile.rs and mod.rs go through them;
+//! `wrong` with what is refused.
 //!
 //! Tests: crates/platform/tests/all/import
 

@@ -7,11 +7,12 @@
 //! Called by `lisa.rs`. Clocks are kHz.
 //!
 //! What must stay: powers keep the file's scale, which nobody knows, so that no joules come of
-//! them; a model that cannot be used is said, a wrong one refused, none guessed. Tests by part:
-//! `an_energy_model_of_lisa` (`read`, `active_states`, `points`, `power`, what is refused),
-//! `parts_of_a_plat_info_that_are_pickled` (`is_written_out`),
+//! them; a model that cannot be used is said, a wrong one refused, none guessed. Free: what leaves
+//! the files of imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part: `an_energy_model_of_lisa` (`read`, `active_states`,
+//! `points`, `power`, what is refused), `parts_of_a_plat_info_that_are_pickled` (`is_written_out`),
 //! `capacities_of_an_energy_model_may_be_fractions` (`whole`), `a_board_file_of_lisa_1`
-//! (`of_kinds`, `count`).
+//! (`of_kinds`, `count`), the first also `entries`, `khz`, `capacity_and_power` and `only_entry`.
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs
 

@@ -5,9 +5,11 @@
 //!
 //! What must stay: speeds are 1024 for the fastest CPU and one per clock, as `read` demands; the
 //! engine works by them where capacities are alike, and a kernel never sees them. What is not the
-//! firmware's word is said to be assumed. Tests by part: `speeds_by_clock_are_said_to_be_assumed`
-//! (`by_clock`, `fill`), `hybrids_have_priorities_or_capacities` (the firmware's levels). No test
-//! of its own: `one_per_clock`.
+//! firmware's word is said to be assumed. Free: what leaves the files of imports as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `speeds_by_clock_are_said_to_be_assumed` (`by_clock`, `fill`),
+//! `hybrids_have_priorities_or_capacities` (the firmware's levels). No test of its own:
+//! `one_per_clock`.
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs
 

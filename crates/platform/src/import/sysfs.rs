@@ -3,14 +3,15 @@
 //! Called by `import/mod.rs`. Clocks are kHz, times ns, powers µW.
 //!
 //! What must stay: what is not in the files stays absent; CPUs are numbered anew without the
-//! offline ones; capacities are the kernel's, never ranks of the firmware. Tests by part:
-//! `two_sockets_with_threads` (`parts`, `distances`, `clock`),
+//! offline ones; capacities are the kernel's, never ranks of the firmware. Free: what leaves the
+//! files of imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `two_sockets_with_threads` (`parts`, `distances`, `clock`),
 //! `hybrids_have_priorities_or_capacities` (`rank`, `speeds`, `capacities`),
 //! `offline_cpus_are_left_out_and_the_rest_is_numbered_anew` (`note_offline`, `keep`, `dense`),
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`energy_clock`, `idle`),
 //! `phones` (powers without a unit), round_trip.rs::`every_platform_comes_back` (`found`),
-//! architectures.rs::`other_instruction_sets_are_refused` (`arch`). No test of its own: `reclaim`,
-//! an artificial energy model.
+//! architectures.rs::`other_instruction_sets_are_refused` (`arch`). `read`, `file`, `cpu`, `clocks`
+//! and `idle_state` by all of these. No test of its own: `reclaim`, an artificial energy model.
 //!
 //! Tests: crates/platform/tests/all/import
 

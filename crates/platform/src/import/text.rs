@@ -3,8 +3,10 @@
 //! Called by `write.rs` and `import/mod.rs`.
 //!
 //! What must stay: a name made here passes `platform_name` of `read/mod.rs`, whatever a file is
-//! called; the words of standings are those of `read/raw.rs`. Tests by part: `names_of_anything`
-//! (`slug`), round_trip.rs::`every_platform_comes_back` (`source`: the written file is read).
+//! called; the words of standings are those of `read/raw.rs`. Free: what leaves the files of
+//! imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `names_of_anything` (`slug`),
+//! round_trip.rs::`every_platform_comes_back` (`source`: the written file is read).
 //!
 //! Tests: below, crates/platform/tests/all/import/round_trip.rs
 

@@ -13,10 +13,12 @@
 //! Called for the option `--voltages`. Clocks become kHz, voltages mV.
 //!
 //! What must stay: the language of the list, as people have such files; a list that cannot be right
-//! is refused with its line; whole mV, as drivers/opp/of.c counts. Tests by part:
-//! `coefficients_and_voltages_make_power` (`read`, `lay_over`, `of_point`, units of `header`),
-//! `lists_that_cannot_be_right` (`header`, `row`, `rising`, `check_cpus`, `missing`),
-//! `clocks_without_a_coefficient` (`has`).
+//! is refused with its line; whole mV, as drivers/opp/of.c counts. Free: what leaves the files of
+//! imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `coefficients_and_voltages_make_power` (`read`, `lay_over`,
+//! `of_point`, units of `header`), `lists_that_cannot_be_right` (`header`, `row`, `rising`,
+//! `check_cpus`, `missing`), `clocks_without_a_coefficient` (`has`), the first also `origin` and
+//! `rows`; `wrong` is the second's.
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs
 

@@ -9,7 +9,11 @@
 //! (`file`, `topology`, `clocks`, `numbered_rows`), `hybrids_have_priorities_or_capacities`
 //! (`shared`: ranks), `phones` (`names`), `a_server_has_the_costs_of_one_of_its_kind` (`costs`),
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`rows`, `head`, `names`,
-//! the line width), `clusters_of_an_energy_model_of_lisa` (powers of clusters).
+//! the line width), `clusters_of_an_energy_model_of_lisa` (powers of clusters),
+//! round_trip.rs::`every_platform_comes_back` also `cluster_tables`, `core_rows`, `level_groups`,
+//! `divided`, `clock`, `list`, `numbered`, `powered` and `cpu`.
+//!
+//! Callers: import/write/idle.rs (`powered`).
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
 

@@ -6,12 +6,15 @@
 //!
 //! What must stay: depth and copies are bounded (`MAX_DEPTH`, `MAX_COPIED_BYTES`), as a file may
 //! come from anybody; a back reference is nothing, as LISA's objects point at their parents; places
-//! count from 1. Tests by part: `the_forms_of_plat_info` (`read`, `scalar`),
-//! `anchors_aliases_and_merged_maps` (`alias`, `merge`),
-//! `what_is_no_yaml_is_refused_with_its_place` (`wrong`), `levels_are_limited_through_aliases_too`
-//! (`begin`, `add`), `copies_are_limited` (`copy`), `damaged_documents` (every byte),
-//! mod.rs::`parts_of_a_plat_info_that_are_pickled` (`is_written_out`),
-//! mod.rs::`capacities_of_an_energy_model_may_be_fractions` (`whole`).
+//! count from 1. Free: what leaves the files of imports as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `the_forms_of_plat_info` (`read`, `scalar`), `anchors_aliases_and_merged_maps` (`alias`,
+//! `merge`), `what_is_no_yaml_is_refused_with_its_place` (`wrong`),
+//! `levels_are_limited_through_aliases_too` (`begin`, `add`), `copies_are_limited` (`copy`),
+//! `damaged_documents` (every byte), mod.rs::`parts_of_a_plat_info_that_are_pickled`
+//! (`is_written_out`), mod.rs::`capacities_of_an_energy_model_may_be_fractions` (`whole`),
+//! `the_forms_of_plat_info` (`get`, `text`, `number`, `list`, `take`, `end`),
+//! `levels_are_limited_through_aliases_too` (`too_deep`).
 //!
 //! Tests: crates/platform/src/import/yaml/tests.rs, crates/platform/tests/all/import/mod.rs,
 //! crates/platform/tests/all/import/hostile.rs

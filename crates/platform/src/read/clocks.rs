@@ -5,9 +5,11 @@
 //! (`mechanics/turbo.rs`, `clocks.rs`); here they are only read and checked.
 //!
 //! What must stay: a key that is there, as files have it; clocks of bins are operating points and
-//! do not rise, which `turbo.rs` looks up without a check. Tests by part: `what_is_read`
-//! (`cpufreq`, `turbo`, `power_limit`, `nominal`), `rules_of_the_driver` (`cpufreq`),
-//! `rules_of_bins` (`read_bins`, `mark`, `nominal`), `rules_of_limits` (`power_limit`).
+//! do not rise, which `turbo.rs` looks up without a check. Free: what leaves each file's machine as
+//! it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes.
+//! Tests by part: `what_is_read` (`cpufreq`, `turbo`, `power_limit`, `nominal`),
+//! `rules_of_the_driver` (`cpufreq`), `rules_of_bins` (`read_bins`, `mark`, `nominal`),
+//! `rules_of_limits` (`power_limit`).
 //!
 //! Tests: crates/platform/tests/all/clocks.rs
 

@@ -4,9 +4,10 @@
 //! kernel's energy model reads them, never the meter.
 //!
 //! What must stay: a key that is there; at most as many states as the core has room for
-//! (`WP_MAX_STATES`); levels rise. Tests by part: `costs_of_an_artificial_model` (`read`, `states`,
-//! `release`), clocks.rs::`rules_of_bins` (`release`). No test of its own: `em_uw` beside
-//! `em_costs`.
+//! (`WP_MAX_STATES`); levels rise. Free: what leaves each file's machine as it is (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `costs_of_an_artificial_model` (`read`, `states`, `release`), clocks.rs::`rules_of_bins`
+//! (`release`). No test of its own: `em_uw` beside `em_costs`.
 //!
 //! Tests: crates/platform/tests/all/shared.rs, crates/platform/tests/all/clocks.rs
 

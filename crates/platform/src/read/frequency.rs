@@ -4,12 +4,14 @@
 //!
 //! What must stay: domains and points stand in the order of the file, points rising, as all crates
 //! index them so; a key that is there; limits are those of the policy core (`WP_MAX_STATES`,
-//! `WP_MAX_PERF_DOMS`). Tests by part: `frequencies` (`opps`, `check_order`),
-//! `limits_are_those_of_the_policy_core` (`MAX_OPPS`), `domains_with_power_are_limited`
-//! (`MAX_DOMAINS_WITH_POWER`), `frequency_domains_partition_the_cpus` (`read`, `check_members`),
-//! `power_of_operating_points` (`read_opp`), `work_power`, `power_of_the_energy_model` (`watts`,
-//! `note_column`), measured.rs::`powers_beside_a_table_are_refused` (`check_measured`, `em_uw` that
-//! falls).
+//! `WP_MAX_PERF_DOMS`). Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part: `frequencies`
+//! (`opps`, `check_order`), `limits_are_those_of_the_policy_core` (`MAX_OPPS`),
+//! `domains_with_power_are_limited` (`MAX_DOMAINS_WITH_POWER`),
+//! `frequency_domains_partition_the_cpus` (`read`, `check_members`), `power_of_operating_points`
+//! (`read_opp`), `work_power`, `power_of_the_energy_model` (`watts`, `note_column`),
+//! measured.rs::`powers_beside_a_table_are_refused` (`check_measured`, `em_uw` that falls).
+//! `note_sources` by builtin.rs::`assumed_figures_are_marked_and_published_ones_named`.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/measured.rs
 

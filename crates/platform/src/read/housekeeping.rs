@@ -4,7 +4,10 @@
 //!
 //! What must stay: a key that is there; threads stand in the order of the file, which is that of
 //! their numbers in the engine. No test looks at what it reads: builtin.rs::
-//! `every_table_is_known_in_one_way` fails if a built-in table is refused.
+//! `every_table_is_known_in_one_way` fails if a built-in table is refused. Free: what leaves each
+//! file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that
+//! no test quotes. Tests by part: `read` and `thread` are run by that test only, and by
+//! crates/engine/tests/behaviour/kthreads.rs.
 //!
 //! Tests: crates/platform/tests/all/builtin.rs
 

@@ -4,10 +4,11 @@
 //!
 //! What must stay: states stand in the order of the file, shallow before deep, POLL first on x86,
 //! as idle governors and metrics use the index; nothing is invented for a state without power.
-//! Tests by part: `idle_states_run_from_shallow_to_deep` (`check_depth`),
-//! `idle_states_cover_known_cpus` (`read`, `check_whole_clusters`), `idle_states_have_names`
-//! (`read_state`), `power_of_idle_states` (`power`, `cluster_power_at_opps`),
-//! builtin.rs::`x86_polls_and_no_other` (`poll_state`).
+//! Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `idle_states_run_from_shallow_to_deep`
+//! (`check_depth`), `idle_states_cover_known_cpus` (`read`, `check_whole_clusters`),
+//! `idle_states_have_names` (`read_state`), `power_of_idle_states` (`power`,
+//! `cluster_power_at_opps`), builtin.rs::`x86_polls_and_no_other` (`poll_state`).
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs
 

@@ -4,9 +4,11 @@
 //!
 //! What must stay: CPU numbers are the kernel's, dense from 0; clusters stand in the order of the
 //! file, cores count from 0 by their lowest CPU; the biggest CPU has 1024, which the policy core
-//! counts on. Tests by part: `cpus_and_clusters` (`read`, `place`, `dense`), `names`
-//! (`cluster_name`), `capacity` (`check_scale`), `speeds` (`check_speeds`), `threads_of_cores`
-//! (`first_threads`), `topology` (`read_list`: a mistake within a list has its column; `divide`).
+//! counts on. Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may
+//! touch"), and words of messages that no test quotes. Tests by part: `cpus_and_clusters` (`read`,
+//! `place`, `dense`), `names` (`cluster_name`), `capacity` (`check_scale`), `speeds`
+//! (`check_speeds`), `threads_of_cores` (`first_threads`), `topology` (`read_list`: a mistake
+//! within a list has its column; `divide`), all (`list`, `all`).
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 

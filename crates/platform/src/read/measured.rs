@@ -5,10 +5,13 @@
 //!
 //! What must stay: odd figures are kept and said, none is repaired but off above gated;
 //! `Opp::power` becomes the busy power beside the lowest other clock; what the kernel believes
-//! stays `em_uw`. Tests by part: `figures_are_by_both_clocks` (`measured`, `states`, `nearest`,
-//! `point`), `a_units_clock_may_be_in_hertz` (`other`), `odd_figures_are_named` (`Odd`, `falls`),
+//! stays `em_uw`. Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change
+//! may touch"), and words of messages that no test quotes. Tests by part:
+//! `figures_are_by_both_clocks` (`measured`, `states`, `nearest`, `point`),
+//! `a_units_clock_may_be_in_hertz` (`other`), `odd_figures_are_named` (`Odd`, `falls`),
 //! `tables_that_are_refused` (`check_policies`, `measured`), `powers_beside_a_table_are_refused` (a
-//! point without a row). No test of its own: `check_clusters`, a mix of kinds of clock.
+//! point without a row). By function: `figures_are_by_both_clocks` (`read`, `policy`),
+//! `odd_figures_are_named` (`said`). No test of its own: `check_clusters`, a mix of kinds of clock.
 //!
 //! Tests: crates/platform/tests/all/measured.rs
 

@@ -11,13 +11,15 @@
 //! Reading is pure: same text, same machine.
 //!
 //! What must stay: a key that is there; a new one is optional, so that old files stay valid. The
-//! first flaw in the order of the steps is the one that is told. Tests by part: `names`
-//! (`platform_name`), `tick` (`tick_hz`), `costs_are_at_most_a_millisecond`,
-//! `costs_of_wake_ups_are_optional` (`costs`), `board` (`read_board`), `keys_and_words`
-//! (`from_toml`), shared.rs::`nodes_need_their_figures` (`other_node_ns`),
-//! shared.rs::`costs_of_an_artificial_model`, measured.rs::`powers_beside_a_table_are_refused`
-//! (`check_model`), measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`check_shared`).
-//! No test of its own: the refusal of `other_name`.
+//! first flaw in the order of the steps is the one that is told. Free: what leaves each file's
+//! machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `names` (`platform_name`), `tick` (`tick_hz`),
+//! `costs_are_at_most_a_millisecond`, `costs_of_wake_ups_are_optional` (`costs`), `board`
+//! (`read_board`), `keys_and_words` (`from_toml`), shared.rs::`nodes_need_their_figures`
+//! (`other_node_ns`), shared.rs::`costs_of_an_artificial_model`,
+//! measured.rs::`powers_beside_a_table_are_refused` (`check_model`),
+//! measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`check_shared`). No test of its
+//! own: the refusal of `other_name`. `platform` and `freq_domains`: all.
 //!
 //! Tests: crates/platform/tests/all
 

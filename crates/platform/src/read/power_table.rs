@@ -4,10 +4,11 @@
 //! Called by `read/measured.rs`.
 //!
 //! What must stay: names of columns are Wattson's, so that its files can be pasted; places are byte
-//! offsets in the platform file, and a wrong field is pointed at there. Tests by part:
-//! `milliwatts_become_microwatts` (`microwatts`), measured.rs::`tables_that_are_refused`
-//! (`columns`, `row`, `fields`, `body`: the places), measured.rs::`figures_are_by_both_clocks`
-//! (`rows`).
+//! offsets in the platform file, and a wrong field is pointed at there. Free: what leaves each
+//! file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that
+//! no test quotes. Tests by part: `milliwatts_become_microwatts` (`microwatts`),
+//! measured.rs::`tables_that_are_refused` (`columns`, `row`, `fields`, `body`: the places),
+//! measured.rs::`figures_are_by_both_clocks` (`rows`). `next` by the last two.
 //!
 //! Tests: below, crates/platform/tests/all/measured.rs
 

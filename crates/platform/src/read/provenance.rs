@@ -4,9 +4,10 @@
 //! Called by every reader of tables.
 //!
 //! What must stay: the order is the file's; words of entries, by whose beginnings `platform show`,
-//! `known.rs` and `assumed.rs` find them. Tests by part:
-//! `assumed_figures_are_marked_and_published_ones_named` (`note`, `in_file_order`: the kernel
-//! first), bad_files.rs::`every_table_needs_a_source_and_a_standing` (an empty source),
+//! `known.rs` and `assumed.rs` find them. Free: what leaves each file's machine as it is
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `assumed_figures_are_marked_and_published_ones_named` (`note`, `in_file_order`: the
+//! kernel first), bad_files.rs::`every_table_needs_a_source_and_a_standing` (an empty source),
 //! `every_table_is_known_in_one_way` (the words).
 //!
 //! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/bad_files.rs

@@ -6,9 +6,12 @@
 //! No rule is checked here but the shape.
 //!
 //! What must stay: names of keys and words, which are the file format; unknown keys are refused;
-//! every value that a rule looks at has its place. Tests by part: `keys_and_words` (unknown keys
-//! and words), round_trip.rs::`every_platform_comes_back` (the keys that `import/write.rs` writes),
-//! builtin.rs::`every_builtin_loads_under_its_own_name` (all keys of the built-in files).
+//! every value that a rule looks at has its place. Free: what leaves each file's machine as it is
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `keys_and_words` (unknown keys and words), round_trip.rs::`every_platform_comes_back`
+//! (the keys that `import/write.rs` writes), builtin.rs::`every_builtin_loads_under_its_own_name`
+//! (all keys of the built-in files). The three `from`:
+//! builtin.rs::`every_builtin_loads_under_its_own_name`, too.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs,
 //! crates/platform/tests/all/import/round_trip.rs

@@ -3,8 +3,10 @@
 //! Called by `read/mod.rs`. The core reads the entries (policy/src/packing).
 //!
 //! What must stay: entries begin at 0 kHz, `step_khz` wide each, and never rise
-//! (docs/rules/sched-mc.md#mc-authors-list); at most `WP_MC_STEPS`. Tests by part:
-//! `tasks_of_a_core_while_power_is_saved` (`read`, `core_kind`, `tasks`).
+//! (docs/rules/sched-mc.md#mc-authors-list); at most `WP_MC_STEPS`. Free: what leaves each file's
+//! machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `tasks_of_a_core_while_power_is_saved` (`read`, `core_kind`,
+//! `tasks`).
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 

@@ -5,10 +5,11 @@
 //!
 //! What must stay: distances are the kernel's, one both ways; figures of `[smt]` are 1024ths of a
 //! core with one busy thread and never fall; a table is there where it is needed, and only there.
-//! Tests by part: `what_is_read` (all three tables), `distances_that_are_none` (`distances`,
-//! `reclaim_distance`), `nodes_need_their_figures` (`numa`, `node_count`),
-//! `threads_need_what_they_share` (`smt`, `of_core`), `priorities_and_levels_belong_together`
-//! (`priority`).
+//! Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `what_is_read` (all three tables),
+//! `distances_that_are_none` (`distances`, `reclaim_distance`), `nodes_need_their_figures` (`numa`,
+//! `node_count`), `threads_need_what_they_share` (`smt`, `of_core`),
+//! `priorities_and_levels_belong_together` (`priority`). `narrow`: all.
 //!
 //! Tests: crates/platform/tests/all/shared.rs
 

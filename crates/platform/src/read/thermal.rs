@@ -4,9 +4,11 @@
 //! always, used only with `model.thermal=on`.
 //!
 //! What must stay: a key that is there; a time constant is at least `MIN_TAU_US`, as the simulation
-//! goes in steps of 10 ms. Tests by part: `eight_busy_loops_are_too_much_for_the_a73` (`zone`:
-//! hikey960's table), measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`read`). No test
-//! of its own: the refusals.
+//! goes in steps of 10 ms. Free: what leaves each file's machine as it is (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `eight_busy_loops_are_too_much_for_the_a73` (`zone`: hikey960's table),
+//! measured.rs::`heat_and_limits_need_powers_by_the_own_clock` (`read`). No test of its own: the
+//! refusals. `number` is with these: its words have no test of their own.
 //!
 //! Tests: crates/engine/tests/behaviour/thermal.rs, crates/platform/tests/all/measured.rs
 

@@ -4,10 +4,11 @@
 //! Called by `read/mod.rs`.
 //!
 //! What must stay: levels stand from the bottom up and each lies in the next, as the core builds
-//! its sched domains in this order; with those of NUMA there are at most `WP_MAX_LEVELS`. Tests by
-//! part: `topology` (`read_level`, `check_partition`, `check_nesting`, `check_top`),
-//! `limits_are_those_of_the_policy_core` (`read`), shared.rs::`a_cluster_level_shares_a_cache`
-//! (`read_level`). No test of its own: `check_room`.
+//! its sched domains in this order; with those of NUMA there are at most `WP_MAX_LEVELS`. Free:
+//! what leaves each file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words
+//! of messages that no test quotes. Tests by part: `topology` (`read_level`, `check_partition`,
+//! `check_nesting`, `check_top`), `limits_are_those_of_the_policy_core` (`read`),
+//! shared.rs::`a_cluster_level_shares_a_cache` (`read_level`). No test of its own: `check_room`.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/shared.rs
 

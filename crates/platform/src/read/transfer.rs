@@ -4,9 +4,13 @@
 //! Times are ns, sizes KiB.
 //!
 //! What must stay: a time for each level that some two CPUs have as their closest, and no other;
-//! memory is no nearer than the cache. Tests by part: `tables_are_read` (`transfer`, `cache`),
-//! `the_levels_are_those_of_the_machine` (`Levels::of`, `transfer`),
-//! `memory_is_no_nearer_than_the_cache` (`cache`).
+//! memory is no nearer than the cache. Free: what leaves each file's machine as it is
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `tables_are_read` (`transfer`, `cache`), `the_levels_are_those_of_the_machine`
+//! (`Levels::of`, `transfer`), `memory_is_no_nearer_than_the_cache` (`cache`), the second also
+//! `of`.
+//!
+//! Callers: mod.rs (`transfer`).
 //!
 //! Tests: crates/platform/tests/all/transfer.rs
 

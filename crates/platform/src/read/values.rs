@@ -7,7 +7,8 @@
 //! what the policy core counts with are the core's (`EM_MAX_POWER`). Tests by part: `capacity`,
 //! `tick` (`between`), `costs_are_at_most_a_millisecond` (`cost_ns`),
 //! `idle_states_run_from_shallow_to_deep` (`us_as_ns`), `power_of_operating_points` (`PowerKeys`,
-//! `unit_name`), `power_of_idle_states` (`cluster` of an idle state).
+//! `unit_name`), `power_of_idle_states` (`cluster` of an idle state). `at`, `value`, `key` and both
+//! `cpu`: all.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs
 

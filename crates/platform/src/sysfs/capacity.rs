@@ -3,11 +3,12 @@
 //! Called by `sysfs/mod.rs`, for imports and for the live scheduler.
 //!
 //! What must stay: the kernel's word goes before the firmware's; ranks of CPUs of one kind are no
-//! capacities; the biggest CPU by the firmware has 1024. Tests by part:
-//! `capacity_from_the_firmware` (`read`, `per_cpu`), `rankings_are_no_capacities` (`ranks_only`,
-//! `highest_perf`), `a_board_of_two_clusters` (`cpu_capacity`),
-//! `offline_cpus_have_a_place_of_their_own` (`share`), `what_is_missing_or_no_file_is_named` (a CPU
-//! without one).
+//! capacities; the biggest CPU by the firmware has 1024. Free: what leaves the files of imports as
+//! they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `capacity_from_the_firmware` (`read`, `per_cpu`),
+//! `rankings_are_no_capacities` (`ranks_only`, `highest_perf`), `a_board_of_two_clusters`
+//! (`cpu_capacity`), `offline_cpus_have_a_place_of_their_own` (`share`),
+//! `what_is_missing_or_no_file_is_named` (a CPU without one).
 //!
 //! Tests: crates/platform/tests/all/sysfs.rs
 

@@ -3,8 +3,9 @@
 //! Called by `sysfs/mod.rs`. Clocks are kHz, latencies ns.
 //!
 //! What must stay: policies stand by number, each CPU in one; a policy whose CPUs are all offline
-//! is left out; 2^32 - 1 ns means that the driver does not know. Tests by part:
-//! `a_board_of_two_clusters` (`read`, `read_policy`, `available`),
+//! is left out; 2^32 - 1 ns means that the driver does not know. Free: what leaves the files of
+//! imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `a_board_of_two_clusters` (`read`, `read_policy`, `available`),
 //! `an_inactive_policy_and_an_unknown_latency` (`LATENCY_UNKNOWN`, an empty policy),
 //! `damaged_trees_are_refused` (limits, a CPU in two).
 //!

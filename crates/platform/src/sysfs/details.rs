@@ -1,6 +1,6 @@
 //! What an import wants to know beyond what the live scheduler does: names, idle states,
-//! priorities,
-//! and how the CPUs are divided before levels are made of it.
+//! priorities, and how the CPUs are divided before levels are made of it (docs/guide/import.md,
+//! "What is read").
 //!
 //! Files: Documentation/ABI/testing/sysfs-devices-system-cpu (cpuidle, regs/identification),
 //! Documentation/admin-guide/pm/intel_pstate.rst (base_frequency, hybrid processors),
@@ -10,14 +10,16 @@
 //! `energy.rs` need for the live scheduler, too. Clocks are kHz, times µs.
 //!
 //! What must stay: what no file says is `None`, as `fill.rs` and not this file assumes things;
-//! names in `PARTS` are those of built-in platforms. Tests by part:
-//! `the_tick_is_found_where_configurations_are` (`tick_hz`), mod.rs::`two_sockets_with_threads`
-//! (`idle`, `model`), mod.rs::`servers_of_arm` (`arm_kind`),
+//! names in `PARTS` are those of built-in platforms. Free: what leaves the files of imports as they
+//! are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes.
+//! Tests by part: `the_tick_is_found_where_configurations_are` (`tick_hz`),
+//! mod.rs::`two_sockets_with_threads` (`idle`, `model`), mod.rs::`servers_of_arm` (`arm_kind`),
 //! mod.rs::`hybrids_have_priorities_or_capacities` (`hybrid`, `rank`),
 //! hostile.rs::`one_message_names_the_file` (what is refused),
 //! hostile.rs::`a_tree_with_a_nameless_idle_state` (`idle`),
 //! architectures.rs::`other_instruction_sets_are_refused` (`arch`),
-//! sysfs.rs::`rankings_are_no_capacities` (`amd`, `x86`, `hybrid`).
+//! sysfs.rs::`rankings_are_no_capacities` (`amd`, `x86`, `hybrid`), all imports of a tree (`read`,
+//! `energy_model`, `vendor`).
 //!
 //! Tests: below, crates/platform/tests/all/import, crates/platform/tests/all/sysfs.rs
 

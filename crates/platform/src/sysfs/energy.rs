@@ -5,11 +5,12 @@
 //! Called by `sysfs/mod.rs` and, by `details.rs`, by imports. Clocks are kHz.
 //!
 //! What must stay: powers are µW where the domain says watts, whatever the kernel's release counts,
-//! else a scale of its own; states rise. Tests by part: `the_kernel_says_what_its_powers_count`
-//! (`watts_unit_uw`, `flags`, `state`), `a_board_of_two_clusters` (`read`, `states`; a device is
-//! none), `damaged_trees_are_refused` (`check_capacity`, overlaps, frequencies that fall),
-//! `what_is_missing_or_no_file_is_named` (a domain without states),
-//! mod.rs::`an_energy_model_beside_the_tree` (a folder alone).
+//! else a scale of its own; states rise. Free: what leaves the files of imports as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `the_kernel_says_what_its_powers_count` (`watts_unit_uw`, `flags`, `state`),
+//! `a_board_of_two_clusters` (`read`, `states`; a device is none), `damaged_trees_are_refused`
+//! (`check_capacity`, overlaps, frequencies that fall), `what_is_missing_or_no_file_is_named` (a
+//! domain without states), mod.rs::`an_energy_model_beside_the_tree` (a folder alone).
 //!
 //! Tests: crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import/mod.rs
 

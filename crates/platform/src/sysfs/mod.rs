@@ -1,5 +1,6 @@
 //! A machine as the kernel's files describe it: `/sys`, and the energy model in debugfs, below a
-//! root that is `/` for this machine or a folder for a saved copy.
+//! root that is `/` for this machine or a folder for a saved copy (docs/guide/import.md, "What is
+//! read").
 //!
 //! What the kernel does not state is absent here: no domain gets an energy model, no policy a
 //! frequency that is not in the files. Everything read is limited in size and checked, since a
@@ -12,10 +13,14 @@
 //! Reading changes nothing of the machine.
 //!
 //! What must stay: lists by CPU have an entry for each possible CPU, offline ones among them, as
-//! the policy core's arrays have; the first wrong file is named with its whole path. Tests by part:
-//! `a_board_of_two_clusters` (`of_tree`), `offline_cpus_have_a_place_of_their_own` (`online`),
-//! `more_possible_than_present` (`possible`, `nr_present`), `damaged_trees_are_refused` (errors),
-//! `hostile_texts_are_results_or_errors` (no panic), `this_machine` (`read`).
+//! the policy core's arrays have; the first wrong file is named with its whole path. Free: what
+//! leaves the files of imports as they are (ARCHITECTURE.md, "What a change may touch"), and words
+//! of messages that no test quotes. Tests by part: `a_board_of_two_clusters` (`of_tree`),
+//! `offline_cpus_have_a_place_of_their_own` (`online`), `more_possible_than_present` (`possible`,
+//! `nr_present`), `damaged_trees_are_refused` (errors), `hostile_texts_are_results_or_errors` (no
+//! panic), `this_machine` (`read`). `fmt` and `marked`: with the errors and with `online`.
+//!
+//! Callers: capacity.rs (`marked`), details.rs (`marked`), topology.rs (`marked`).
 //!
 //! Tests: crates/platform/tests/all/sysfs.rs
 

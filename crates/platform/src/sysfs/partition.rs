@@ -3,10 +3,12 @@
 //! Called by imports and `sysfs/topology.rs`.
 //!
 //! What must stay: a CPU's label is the lowest member of its group, so that equal divisions are
-//! equal values. Tests by part: `labels_are_the_lowest_members` (`of_labels`, `of_lists`),
-//! `meets_and_joins` (`meet`, `join`, `is_within`, `singles`), `only_whole_groups_widen`
-//! (`widen_to`), sysfs.rs::`a_cluster_of_private_caches_is_the_cache_domain` (`widen_to` as levels
-//! use it).
+//! equal values. Free: what leaves the files of imports as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `labels_are_the_lowest_members` (`of_labels`, `of_lists`), `meets_and_joins` (`meet`, `join`,
+//! `is_within`, `singles`), `only_whole_groups_widen` (`widen_to`),
+//! sysfs.rs::`a_cluster_of_private_caches_is_the_cache_domain` (`widen_to` as levels use it), the
+//! first also `labels`; `of` below is the tests' own.
 //!
 //! Tests: below, crates/platform/tests/all/sysfs.rs
 

@@ -1,17 +1,18 @@
 //! The scheduler's topology out of the kernel's lists of siblings, divided as the kernel's own
 //! domain builder divides it (include/linux/topology.h, drivers/base/arch_topology.c,
-//! kernel/sched/topology.c).
+//! kernel/sched/topology.c) (docs/rules/domains.md).
 //!
 //! Called by `sysfs/mod.rs` and by imports (`parts`).
 //!
 //! What must stay: levels stand from the bottom up and divide as the kernel's builder does, since
 //! the core builds its domains of them: a changed level changes what the live scheduler does on a
-//! machine. Tests by part: `threads_sockets_and_nodes` (`siblings`, `last_cache`, `levels`),
-//! `nodes_near_and_far` (`nodes`, `distances`, `within`), `sockets_of_one_node` (`push`, `Node`),
-//! `clusters_below_a_package_without_caches` (`llc`),
+//! machine. Free: what leaves the files of imports as they are (ARCHITECTURE.md, "What a change may
+//! touch"), and words of messages that no test quotes. Tests by part: `threads_sockets_and_nodes`
+//! (`siblings`, `last_cache`, `levels`), `nodes_near_and_far` (`nodes`, `distances`, `within`),
+//! `sockets_of_one_node` (`push`, `Node`), `clusters_below_a_package_without_caches` (`llc`),
 //! `a_cluster_of_private_caches_is_the_cache_domain` (`levels`), `damaged_trees_are_refused`
 //! (`divide`), `what_is_missing_or_no_file_is_named` (`needed`), `this_machine` (levels are
-//! nested).
+//! nested), all (`read`), `nodes_near_and_far` (`distance`).
 //!
 //! Tests: crates/platform/tests/all/sysfs.rs
 

@@ -6,14 +6,18 @@
 //!
 //! What must stay: the three answers apart, as `EBUSY` and an absent file mean that the kernel has
 //! nothing to say; files are read to a limit and only if they are files; names from outside are
-//! shown harmlessly. Tests by part: `lists_of_both_forms` (`list`), `numbers_are_digits`
-//! (`number`), sysfs.rs::`what_is_missing_or_no_file_is_named` (`text`, `needed`, `read_limited`),
+//! shown harmlessly. Free: what leaves the files of imports as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `lists_of_both_forms` (`list`), `numbers_are_digits` (`number`),
+//! sysfs.rs::`what_is_missing_or_no_file_is_named` (`text`, `needed`, `read_limited`),
 //! hostile.rs::`strange_entries` (`read_limited`, `is_absent`),
 //! archives.rs::`a_tree_below_one_folder` (`folder`, `of_archive`, `of_files`, `lead`),
 //! archives.rs::`two_machines_and_names_that_lead_out` (`several`),
 //! archives.rs::`a_nul_at_the_end_of_a_file` (`trimmed`, `quoted`),
 //! details.rs::`the_tick_is_found_where_configurations_are` (`setting`),
-//! hostile.rs::`files_that_are_missing` (`no_tree`).
+//! hostile.rs::`files_that_are_missing` (`no_tree`). `new`, `shown`, `wrong`, `unreadable`,
+//! `bytes`, `head`, `cpus`, `names`, `numbered`: sysfs.rs; `archive` and `names_below`:
+//! archives.rs.
 //!
 //! Tests: below, crates/platform/tests/all/sysfs.rs, crates/platform/tests/all/import
 

@@ -1,4 +1,25 @@
 //! Every rule of a platform file, broken once: the message, its line and its column.
+//! Page: docs/guide/platforms.md, "What the words mean".
+//!
+//! What must stay: a rule of the format has a test that breaks it, with message, line and column
+//! (`§` marks the place); a new rule is added here.
+//! Tests by part (in crates/platform/src): error.rs: `place_is_line_and_column` (the whole
+//! message), `keys_and_words` (`from_toml`); read/provenance.rs:
+//! `every_table_needs_a_source_and_a_standing` (an empty source); read/machine.rs: `names`
+//! (`cluster_name`), `speeds` (`check_speeds`), `capacity` (`check_scale`), `threads_of_cores`
+//! (`first_threads`), `topology` (`read_list`, `divide`); read/values.rs: `tick` (`between`),
+//! `costs_are_at_most_a_millisecond` (`cost_ns`); cpu_list.rs: `cpus_and_clusters` (`MAX_CPUS`);
+//! read/frequency.rs: `frequencies` (`opps`, `check_order`), `limits_are_those_of_the_policy_core`
+//! (`MAX_OPPS`), `domains_with_power_are_limited` (`MAX_DOMAINS_WITH_POWER`),
+//! `power_of_operating_points` (`read_opp`), `power_of_the_energy_model` (`watts`, `note_column`),
+//! `frequency_domains_partition_the_cpus` (`read`, `check_members`); model.rs: `work_power`
+//! (`has_work_power`); read/idle.rs: `idle_states_cover_known_cpus` (`read`,
+//! `check_whole_clusters`), `idle_states_have_names` (`read_state`),
+//! `idle_states_run_from_shallow_to_deep` (`check_depth`), `power_of_idle_states` (`power`,
+//! `cluster_power_at_opps`); read/sched_mc.rs: `tasks_of_a_core_while_power_is_saved` (`read`,
+//! `core_kind`); read: all others.
+//! Helpers, and who fails with them: `message`, `check`, `check_text` (most tests); `with_speeds`
+//! (`speeds`).
 
 use wakeplace_platform::Platform;
 

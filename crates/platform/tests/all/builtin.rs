@@ -1,4 +1,25 @@
 //! The built-in platforms: all load, and hold what their machines are known for.
+//! Pages: docs/guide/platforms.md; the sources that each file of platforms/ names.
+//!
+//! What must stay: figures are those of the sources, never of a run; a new machine is a row of the
+//! page.
+//! Tests by part (in crates/platform/src): crates/platform/build.rs:
+//! `every_builtin_loads_under_its_own_name` (`main`, `table`), `other_names_are_in_order` (each
+//! file is there once); builtin.rs: `every_builtin_loads_under_its_own_name` (`builtin_names`,
+//! `builtin`), `machines_are_counted_once` (`builtin_names`), `names_that_people_type` (`near`),
+//! `other_names_are_in_order` (`other_names`); read/provenance.rs:
+//! `assumed_figures_are_marked_and_published_ones_named` (`note`, `in_file_order`),
+//! `every_table_is_known_in_one_way` (the words); model.rs: `wake_latency_is_what_cpuidle_sees`
+//! (`idle_states_of`, `wake_latency_ns`),
+//! `converted_power_follows_from_the_tables_named_in_the_files` (`freq_domain_of`),
+//! `power_follows_from_coefficient_voltage_and_clock` (`power_in_model`, `freq_domain_of`),
+//! `u8500_has_both_idle_tables` (`wake_latency_ns`),
+//! `last_level_caches_are_shared_as_the_machines_have_them` (`last_level_cache`); read/idle.rs:
+//! `x86_polls_and_no_other` (`poll_state`); numa.rs: `nodes_that_overlap` (built-in machines);
+//! known.rs: `every_table_is_known_in_one_way` (`known`, `group_of`, `groups_known`),
+//! `the_page_lists_every_machine` (the words as the page has them); assumed.rs:
+//! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/: all others.
+//! Helpers, and who fails with them: `row` (`the_page_lists_every_machine`).
 
 use std::fs;
 use std::path::Path;

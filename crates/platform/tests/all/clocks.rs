@@ -1,5 +1,12 @@
 //! What hardware does with clocks of its own accord (docs/decisions/059): what is read, and each
 //! rule broken once.
+//!
+//! What must stay: each rule is broken once, with its place.
+//! Tests by part (in crates/platform/src): read/clocks.rs: `what_is_read` (`cpufreq`, `turbo`,
+//! `power_limit`), `rules_of_the_driver` (`cpufreq`), `rules_of_bins` (`read_bins`, `mark`,
+//! `nominal`), `rules_of_limits` (`power_limit`); read/em_costs.rs: `rules_of_bins` (`release`).
+//! Helpers, and who fails with them: `with` (all tests); `refused` (`rules_of_the_driver`,
+//! `rules_of_bins`, `rules_of_limits`).
 
 use wakeplace_platform::{CpuId, Platform};
 

@@ -1,4 +1,12 @@
 //! Bytes that no person would write: refused quickly, never a panic.
+//! Page: docs/internals/checks.md.
+//!
+//! What must stay: no bytes panic or take long; mutations follow from the seed.
+//! Tests by part (in crates/platform/src): cpu_list.rs: `mutated_files_never_panic`
+//! (`parse_cpu_list`); builtin.rs: `bytes_that_are_no_text_have_a_place` (`text_of_bytes`),
+//! `names_and_paths_do_not_shadow_each_other` (`load`, `from_file`); error.rs:
+//! `names_and_paths_do_not_shadow_each_other` (`UnknownName`, `Read`).
+//! Helpers, and who fails with them: `mutate` (`mutated_files_never_panic`).
 
 use std::fs;
 use std::time::{Duration, Instant};

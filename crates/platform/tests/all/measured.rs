@@ -1,4 +1,18 @@
 //! Measured powers: tables in Wattson's form in a platform file, and what is refused.
+//! Page: docs/guide/platforms.md, "Measured power".
+//!
+//! What must stay: measured figures are the source's; they change only with it.
+//! Tests by part (in crates/platform/src): measured.rs: `figures_are_by_both_clocks`,
+//! `gs101_draws_what_was_measured` (`at`), `heat_and_limits_need_powers_by_the_own_clock`
+//! (`is_shared`); read/measured.rs: `figures_are_by_both_clocks` (`measured`, `states`, `nearest`),
+//! `a_units_clock_may_be_in_hertz` (`other`), `odd_figures_are_named` (`Odd`, `falls`),
+//! `tables_that_are_refused` (`check_policies`, `measured`), `powers_beside_a_table_are_refused` (a
+//! point without a row); read/power_table.rs: `tables_that_are_refused` (`columns`, `row`,
+//! `fields`); read/frequency.rs: `powers_beside_a_table_are_refused` (`check_measured`, `em_uw`);
+//! read/thermal.rs: `heat_and_limits_need_powers_by_the_own_clock` (`read`).
+//! Helpers, and who fails with them: `file` (most tests); `read` (`figures_are_by_both_clocks`,
+//! `a_units_clock_may_be_in_hertz`, `odd_figures_are_named`); `refused` (`tables_that_are_refused`,
+//! `powers_beside_a_table_are_refused`, `heat_and_limits_need_powers_by_the_own_clock`).
 
 use wakeplace_platform::{MeasuredPoint, OtherClock, Platform};
 

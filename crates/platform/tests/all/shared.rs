@@ -1,4 +1,19 @@
 //! `[numa]`, `[smt]`, `[priority]`: what is read, and every rule broken once.
+//! Pages: docs/guide/platforms.md, "What the words mean"; docs/rules/energy-aware.md#em-tables.
+//!
+//! What must stay: each rule is broken once, with message and place; a new key of these tables is
+//! added here.
+//! Tests by part (in crates/platform/src): read/shared.rs: `what_is_read` (all three tables),
+//! `distances_that_are_none` (`distances`, `reclaim_distance`), `nodes_need_their_figures` (`numa`,
+//! `node_count`), `threads_need_what_they_share` (`smt`, `of_core`),
+//! `priorities_and_levels_belong_together` (`priority`); read/topology.rs:
+//! `a_cluster_level_shares_a_cache` (`read_level`); read/em_costs.rs:
+//! `costs_of_an_artificial_model` (`read`, `states`, `release`).
+//! Helpers, and who fails with them: `refused` (most tests); `two_nodes`, `numa` (`what_is_read`,
+//! `distances_that_are_none`, `nodes_need_their_figures`); `threads`, `smt` (`what_is_read`,
+//! `threads_need_what_they_share`); `ranked`, `priority` (`what_is_read`,
+//! `priorities_and_levels_belong_together`); `read` (`what_is_read`,
+//! `costs_of_an_artificial_model`); `costs` (`costs_of_an_artificial_model`).
 
 use wakeplace_platform::Platform;
 

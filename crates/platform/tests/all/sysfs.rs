@@ -1,5 +1,26 @@
 //! Machines read from trees made here. What the files look like: Documentation/ABI/testing/
 //! sysfs-devices-system-cpu; the boards are those of the platform files.
+//! Page: docs/guide/import.md, "What is read".
+//!
+//! What must stay: files are in the kernel's own forms; what is odd is refused with its file.
+//! Tests by part (in crates/platform/src): sysfs/capacity.rs: `a_board_of_two_clusters`
+//! (`cpu_capacity`), `offline_cpus_have_a_place_of_their_own` (`share`),
+//! `capacity_from_the_firmware` (`read`, `per_cpu`), `rankings_are_no_capacities` (`ranks_only`,
+//! `highest_perf`); sysfs/topology.rs: `clusters_below_a_package_without_caches` (`llc`),
+//! `threads_sockets_and_nodes` (`siblings`, `last_cache`), `sockets_of_one_node` (`push`, `Node`),
+//! `nodes_near_and_far` (`nodes`, `distances`), `what_is_missing_or_no_file_is_named` (`needed`);
+//! sysfs/partition.rs: `a_cluster_of_private_caches_is_the_cache_domain` (`widen_to`);
+//! sysfs/mod.rs: `more_possible_than_present` (`possible`, `nr_present`),
+//! `hostile_texts_are_results_or_errors` (no panic), `this_machine` (`read`); sysfs/energy.rs:
+//! `the_kernel_says_what_its_powers_count` (`watts_unit_uw`, `flags`), `damaged_trees_are_refused`
+//! (`check_capacity`); sysfs/cpufreq.rs: `an_inactive_policy_and_an_unknown_latency`
+//! (`LATENCY_UNKNOWN`).
+//! Helpers, and who fails with them: `put`, `topology`, `cache` (most tests); `hikey960`, `state`
+//! (7 tests); `levels` (6 tests); `node` (`threads_sockets_and_nodes`, `nodes_near_and_far`,
+//! `hostile_texts_are_results_or_errors`); `error` (`capacity_from_the_firmware`,
+//! `the_kernel_says_what_its_powers_count`, `damaged_trees_are_refused`,
+//! `what_is_missing_or_no_file_is_named`); `server` (`threads_sockets_and_nodes`,
+//! `sockets_of_one_node`, `hostile_texts_are_results_or_errors`).
 
 use std::fs;
 use wakeplace_platform::sysfs::{CapacitySource, LevelKind, SysfsMachine};

@@ -1,4 +1,16 @@
 //! `[transfer]` and `[cache]`: what is read, and every rule broken once.
+//! Page: docs/decisions/060.
+//!
+//! What must stay: each rule is broken once, with its place (`§`); which levels two CPUs share
+//! follows from the board.
+//! Tests by part (in crates/platform/src): read/transfer.rs: `tables_are_read` (`transfer`,
+//! `cache`), `the_levels_are_those_of_the_machine` (`Levels::of`, `transfer`),
+//! `memory_is_no_nearer_than_the_cache` (`cache`); model.rs: `clusters_are_below_the_cache`
+//! (`cache_cluster`).
+//! Helpers, and who fails with them: `lines` (`tables_are_read`,
+//! `the_levels_are_those_of_the_machine`); `cache` (`tables_are_read`,
+//! `memory_is_no_nearer_than_the_cache`); `check` (`the_levels_are_those_of_the_machine`,
+//! `memory_is_no_nearer_than_the_cache`).
 
 use wakeplace_platform::{CpuId, Platform};
 

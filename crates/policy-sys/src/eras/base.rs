@@ -2,13 +2,21 @@
 //! docs/rules/linux-4-17.md#linux-4-17, docs/rules/rt-and-deadline.md#rt-capacity-4-17.
 //!
 //! What must stay: values as read in 4.17; a later kernel's change belongs to later.rs. Recorded
-//! runs show a changed value.
+//! runs show a changed value. Free: a value that was found wrong, with its page; all later
+//! eras change with it.
+//!
+//! Tests by part: forms_by_era.rs, frequency.rs, fast_path.rs and capacity_vectors.rs try forms of
+//! `linux_4_17`; the other functions are parts of it (`balancing`, `pick`, `other_classes`,
+//! `ondemand`, `early_forms_over`); balance.rs: `intervals` (`balancing`), ondemand.rs
+//! (`ondemand`), classes.rs (`other_classes`).
+//!
+//! Callers: early.rs and later.rs, which state differences.
 //!
 //! Tests: crates/policy-sys/tests/all/forms_by_era.rs
 
 use crate::sys::{self, wp_params};
 
-/// Linux 4.17.
+/// Sets each parameter to its value in Linux 4.17.
 pub(super) fn linux_4_17() -> wp_params {
     wp_params {
         pelt_scale: sys::WP_PELT_CONTRIB,
@@ -68,7 +76,7 @@ pub(super) fn linux_4_17() -> wp_params {
     }
 }
 
-/// Load balancing.
+/// Sets the parameters of load balancing in 4.17.
 fn balancing() -> wp_params {
     wp_params {
         balance: 1,

@@ -2,7 +2,14 @@
 //! docs/rules/linux-3-1-to-4-7.md#linux-3-1-to-4-7.
 //!
 //! What must stay: each era is written as what differs from the next later one. Recorded runs show
-//! a changed value.
+//! a changed value. Free: a value that was found wrong, with its page; earlier eras change
+//! with it.
+//!
+//! Tests by part: `constants_are_those_of_the_time`, `asym_capacity_is_added_to_4_7` (`linux_4_7`),
+//! `the_live_build_refuses_them`; fixtures of `policy = "linux-3.8"` and `"linux-3.1"`
+//! (`linux_3_8`, `linux_3_1`).
+//!
+//! Callers: the table `ERAS` (eras.rs).
 //!
 //! Tests: crates/policy-sys/tests/all/early_eras.rs
 

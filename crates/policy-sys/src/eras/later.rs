@@ -1,7 +1,16 @@
 //! Eras after 4.17, each as what differs from the one before (docs/rules/linux-5-0-to-6-12.md).
 //!
 //! What must stay: each era begins with the one before it; a value that changes twice is set twice.
-//! Recorded runs show a changed value.
+//! Recorded runs show a changed value. Free: a value that was found wrong, with its page and
+//! a test; recorded runs change with it.
+//!
+//! Tests by part: forms_by_era.rs, both forms of each rule (`linux_5_0`, `linux_5_10`, `linux_6_2`,
+//! `linux_6_12`), util_est_6_12.rs, group_accesses.rs: `the_limit_is_that_of_6_7`, pulls.rs
+//! (`linux_6_12`, `linux_6_18`, `linux_7_3`), policy_matrix.rs (`wakeplace`);
+//! crates/cli/tests/all/eras.rs has all eras with the kernels that they stand for (`linux_6_1`,
+//! `linux_6_6`, too).
+//!
+//! Callers: the table `ERAS` (eras.rs).
 //!
 //! Tests: crates/policy-sys/tests/all/forms_by_era.rs
 

@@ -5,7 +5,13 @@
 //! docs/rules/power-policy.md#power-scheduling, docs/rules/sched-mc.md#sched-mc-patches;
 //! docs/rules/capacity-aware.md#patch-by-patch, docs/decisions/032, docs/decisions/033).
 //!
-//! What must stay: names of patches are typed (`-NAME`) and shown; a patch is one parameter.
+//! What must stay: names of patches are typed (`-NAME`) and shown; a patch is one parameter. Free:
+//! a patch's line; a new patch is a row with its parameter.
+//!
+//! Tests by part: asym_switches.rs: `thirteen_patches`, `one_switch_off`; sched_mc.rs:
+//! `patches_one_by_one` (`patches`); early_eras.rs: `asym_capacity_is_added_to_4_7`.
+//!
+//! Callers: `Policy::patches`, for `policy show`.
 //!
 //! Tests: crates/policy-sys/tests/all/asym_switches.rs, crates/policy-sys/tests/all/early_eras.rs
 

@@ -2,7 +2,14 @@
 //! (docs/rules/power-policy.md#power-placement-cleanup to
 //! docs/rules/power-policy.md#power-parameters; docs/decisions/032).
 //!
-//! What must stay: versions' numbers are those of `WP_POWER_*` in their order.
+//! What must stay: versions' numbers are those of `WP_POWER_*` in their order. Free: the
+//! defaults, with power-policy.md.
+//!
+//! Tests by part: `parameters_are_those_that_were_reconstructed` (`enable`, `set_clean_ups`),
+//! `the_policy_is_written_by_name` (`state`, `refused`); policy.rs:
+//! `names_turn_features_on_and_off` (`disable`).
+//!
+//! Callers: the table `FEATURES` (eras.rs).
 //!
 //! Tests: crates/policy-sys/tests/all/power_policy.rs
 
@@ -11,7 +18,7 @@ use crate::sys::{self, wp_params};
 /// Names, in the order of `wp_power_policy` from `WP_POWER_PERFORMANCE` on.
 pub(super) const VERSIONS: &[&str] = &["performance", "balance", "powersaving", "by-mode"];
 
-/// P1 to P8.
+/// Sets what the patches P1 to P8 change.
 fn set_clean_ups(p: &mut wp_params, on: u32) {
     p.power_level_fewer = on;
     p.power_idlest_cases = on;

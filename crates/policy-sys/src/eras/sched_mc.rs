@@ -3,7 +3,12 @@
 //! (040). Its versions are the levels of the knob with all of its patches applied.
 //!
 //! What must stay: a version is a level of the knob with all patches; single patches are
-//! parameters.
+//! parameters. Free: which patches a version has, with sched-mc.md.
+//!
+//! Tests by part: sched_mc.rs: `names_and_states` (`state`, `enable`, `disable`, `put`, `all`),
+//! `patches_one_by_one` (`patches`); sched_mc_later.rs: `what_each_level_places` (`has_knob`).
+//!
+//! Callers: the table `FEATURES` (eras.rs); patches.rs.
 //!
 //! Tests: crates/policy-sys/tests/all/sched_mc.rs, crates/policy-sys/tests/all/sched_mc_later.rs
 
@@ -31,7 +36,7 @@ fn patches(p: &wp_params) -> [u32; 7] {
     ]
 }
 
-/// The same of the whole series.
+/// Gives the values that turn on all patches of the series.
 fn all(p: &wp_params) -> [u32; 7] {
     let (knob, later) = (u32::from(has_knob(p)), u32::from(!has_knob(p)));
     [knob, 1, 1, 1, 1, later, later]
@@ -62,7 +67,8 @@ pub(super) fn enable(p: &mut wp_params, level: usize) {
     }
 }
 
-/// As in all eras as shipped. What the series mended is broken again where the era has it so.
+/// Sets the parameters as in all eras as shipped. What the series mended is broken again where the
+/// era has it so.
 pub(super) fn disable(p: &mut wp_params) {
     put(p, [0; 7]);
     if has_knob(p) {

@@ -2,7 +2,14 @@
 //! prototype that its authors dropped, as sets of its tests
 //! (docs/rules/short-wakes.md#short-versions; docs/decisions/028).
 //!
-//! What must stay: positions of versions, which names of features count by.
+//! What must stay: positions of versions, which names of features count by. Free: a version's
+//! row, with short-wakes.md#short-versions.
+//!
+//! Tests by part: short_names.rs: `names_and_states` (`state`, `enable`, `disable`),
+//! `the_parameters_of_each_version` (`put`, `parts`); short_wake.rs:
+//! `each_version_stacks_as_its_row_says`.
+//!
+//! Callers: the table `FEATURES` (eras.rs).
 //!
 //! Tests: crates/policy-sys/tests/all/short_names.rs, crates/policy-sys/tests/all/short_wake.rs
 
@@ -149,7 +156,8 @@ pub(super) fn enable(p: &mut wp_params, version: usize) {
     p.sis_short_min_llc = 0;
 }
 
-/// As in all eras as shipped: nothing reads the other parameters then; they are v5's.
+/// Sets the parameters as in all eras as shipped: nothing reads the other parameters then; they are
+/// v5's.
 pub(super) fn disable(p: &mut wp_params) {
     put(p, &PARTS_V5);
     p.sis_short_affine = sys::WP_SHORT_AFFINE_OFF;

@@ -1,6 +1,20 @@
 //! The patches of the capacity-aware series one at a time:
 //! docs/rules/capacity-aware.md#capacity-aware-patches, docs/rules/capacity-aware.md,
 //! docs/rules/capacity-aware.md#capacity-aware-switches and docs/rules/capacity-aware.md#tc2-walk.
+//!
+//! What must stay: an expected CPU or size follows from the rule that the test names, with one
+//! switch changed; figures and rule change together only. It covers policy/src/placement,
+//! policy/src/explain/wakeup_case.c and crates/policy-sys/src/eras/patches.rs. Free: names of
+//! helpers, and state that the rule under test does not read.
+//! Tests by part: `thirteen_patches` (`patches`); `a_group_of_one_needs_no_look`
+//! (`wp_find_idlest_group_cpu`); `the_tasks_own_past_does_not_count`, `both_fade_alike`
+//! (`wp_cpu_util_without`, `wp_idlest_by_spare`); `one_switch_off` (`wp_wake_cap`,
+//! `wp_set_balance_wake`, `wp_idlest_by_spare`); `no_flag_no_asymmetry` (`wp_set_balance_wake`);
+//! `pulls_off_the_big_cpus` (`wp_bigger_and_not_overloaded`); `eight_cases_on_tc2`,
+//! `a_task_that_slept_is_smaller`, `more_than_two_sizes` (`wp_wakeup_case`).
+//! Helpers, and who fails with them: `lone_cpus` (`a_group_of_one_needs_no_look`); `exec_of_300`
+//! (`the_tasks_own_past_does_not_count`); `walk` (`one_switch_off`); `case` (`eight_cases_on_tc2`,
+//! `more_than_two_sizes`).
 
 use crate::common;
 

@@ -1,5 +1,24 @@
 //! Periodic, new-idle and nohz balancing: docs/rules/balancing.md#load-balancing,
 //! docs/rules/capacity.md#capacity-of; docs/rules/energy-aware.md#overutilized.
+//!
+//! What must stay: the era is 4.17, so the forms `_5_4` of policy/src/balance are what runs; its
+//! later form is in balance_7_3.rs. Intervals, margins and counts are those of the page each test
+//! names: change them only with it. Free: how helpers build a machine, and state that the rule does
+//! not read.
+//! Tests by part: `capacity_of_878` (policy/src/load_tracking/capacity.c and who refreshes it);
+//! `intervals`, `interval_doubles_and_resets` (`wp_get_sd_balance_interval`, `wp_balance_due`);
+//! `one_cpu_balances_for_a_group` (`wp_should_we_balance`); `which_tasks_move`,
+//! `pinned_tasks_end_the_search` (`wp_can_migrate_task`, `wp_balance_next`);
+//! `failures_lead_to_a_push` (`wp_balance_failed`, `wp_need_active_balance`);
+//! `balance_is_silent_below_the_tipping_point`, `tick_sets_overutilized` (`wp_below_tipping_point`,
+//! `wp_cpu_overutilized`); `newidle_gates`, `average_idle_time` (`wp_newidle_begin`,
+//! `wp_newidle_level`); `nohz_kick_rule`, `nohz_statistics_every_32_ms`, `nohz_off`
+//! (`wp_nohz_balancer_kick`, `wp_nohz_next`, `wp_nohz_pass_end`).
+//! Helpers, and who fails with them: `load`, `begin` (7 tests, `interval_doubles_and_resets` among
+//! them); `flat` (most tests, `capacity_of_878` among them); `queued`
+//! (`interval_doubles_and_resets`, `which_tasks_move`, `failures_lead_to_a_push`); `pull_one`
+//! (`which_tasks_move`, `failures_lead_to_a_push`); `nohz` (`nohz_kick_rule`,
+//! `nohz_statistics_every_32_ms`); `kicks` (`nohz_kick_rule`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

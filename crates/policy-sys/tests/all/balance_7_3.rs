@@ -1,5 +1,24 @@
 //! Whom to pull from, how much, and which tasks, in the form since 5.5 as 7.3 has it:
 //! docs/rules/balancing.md#group-class to docs/rules/balancing.md#imbalance.
+//!
+//! What must stay: classes, margins (117 %) and amounts are those of the pages' worked numbers, in
+//! the form of policy/src/balance/busiest.c, group_class.c and imbalance.c: change them only with
+//! the page. Free: how helpers build a machine, and state that the rule does not read.
+//! Tests by part: `group_classes`, `class_test_order` (`wp_group_classify`,
+//! `wp_group_is_overloaded`, `wp_group_has_capacity`); `busiest_group`, `smt_beside_single_threads`
+//! (`wp_update_sd_pick_busiest`); `idle_cpus_decide`, `overloaded_groups_compare_load`,
+//! `energy_aware_gate`, `single_thread_relieves_smt_core`, `what_is_left_alone`
+//! (`wp_worth_balancing`); `root_domain_flags` (`wp_bal_root_flags`); `imbalance_examples`,
+//! `other_rows_of_the_table` (`wp_calculate_imbalance`); `load_of_two_tasks_moves_two`
+//! (`wp_balance_offer`); `numa_imbalance` (`wp_adjust_numa_imbalance`);
+//! `sibling_difference_per_core` (`wp_sibling_imbalance`); `source_queue`
+//! (`wp_find_busiest_queue`); `pinned_tasks_mark_the_group_above` (`wp_out_one_pinned`,
+//! `wp_balance_over`).
+//! Helpers, and who fails with them: `two_caches`, `put_group` (most tests, `class_test_order`
+//! among them); `found` (`energy_aware_gate`, `imbalance_examples`, `other_rows_of_the_table`,
+//! `single_thread_relieves_smt_core`); `class_of` (`group_classes`); `two_nodes`
+//! (`numa_imbalance`); `hybrid` (`smt_beside_single_threads`, `single_thread_relieves_smt_core`);
+//! `attempt_busy` (`smt_beside_single_threads`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -268,7 +287,7 @@ fn imbalance_examples() {
 }
 
 /// Goal: two nice-0 tasks make up a load of 2048; the third stays. Source:
-/// docs/rules/balancing.md#imbalance-numbers (2), docs/rules/balancing.md#detach.
+/// docs/rules/balancing.md#imbalance-numbers, point 2; docs/rules/balancing.md#detach.
 #[test]
 fn load_of_two_tasks_moves_two() {
     let mut core = two_caches(&[]);
@@ -305,8 +324,8 @@ fn two_nodes() -> MachineFacts {
 }
 
 /// Goal: a small imbalance between nodes is let be while few tasks run. Source:
-/// docs/rules/balancing.md#imbalance-numbers (5) and (6): limit 14, difference 2; local tasks plus
-/// the one that would come: 5, then 15.
+/// docs/rules/balancing.md#imbalance-numbers, points 5 and 6: limit 14, difference 2; local tasks
+/// plus the one that would come: 5, then 15.
 #[test]
 fn numa_imbalance() {
     for overrides in [&[][..], &[NO_SIBLING]] {

@@ -1,6 +1,21 @@
 //! The balancing pass as 7.3 has it: which tasks move, pushes, intervals, who balances:
 //! docs/rules/balancing.md#periodic-balancing, docs/rules/balancing.md#detach,
 //! docs/rules/balancing.md#active-balance.
+//!
+//! What must stay: limits (32 tasks, 500 us, 512 ms, 47.5 ms) are the kernel's; a test changes only
+//! with the page that it names. One pass is begin, offers, end: no test may offer without a begin.
+//! Free: how helpers build a pass, and state that the rule does not read.
+//! Tests by part: `which_tasks_move`, `how_many_tasks`, `what_suits_the_imbalance`,
+//! `waiting_misfit_task_is_detached` (`wp_can_migrate_task`, `wp_take_by_kind`,
+//! `wp_balance_offer`); `misfit_task_is_pushed_to_a_big_cpu`, `failures_lead_to_a_push`,
+//! `squeezed_task_is_pushed` (`wp_need_active_balance`, `wp_balance_failed`,
+//! `wp_active_balance_end`); `small_cpu_leaves_big_ones_alone` (`wp_update_sd_pick_busiest`);
+//! `intervals`, `interval_doubles_and_resets` (`wp_get_sd_balance_interval`, `wp_balance_due`);
+//! `who_balances` (`wp_should_we_balance`); `one_at_a_time_between_nodes` (`wp_serial_enter`);
+//! `search_depth_is_written` (`wp_update_idle_cpu_scan`).
+//! Helpers, and who fails with them: `pull_one` (`which_tasks_move`, `failures_lead_to_a_push`);
+//! `attempt_at` (`misfit_task_is_pushed_to_a_big_cpu`); `attempt_at_busy`
+//! (`one_at_a_time_between_nodes`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,5 +1,12 @@
 //! An index that an array of the core does not have (WP_AT, port.h): test builds stop and say
 //! where, release builds mask it.
+//!
+//! What must stay: one CPU less than the bound answers, the first one beyond ends the process and
+//! names file, line, index and size (`WP_AT`). Only test builds check (`wp_check_bounds`); another
+//! build masks. Free: how the child process is started.
+//! Tests by part: `an_index_past_the_end_is_told` (`WP_AT`, `bounds`).
+//! Helpers, and who fails with them: `ask_for` (`an_index_past_the_end_is_told`). Page:
+//! docs/internals/checks.md, "Memory of the policy core".
 
 use crate::common::{cluster, core, machine};
 use std::process::{Command, Output};

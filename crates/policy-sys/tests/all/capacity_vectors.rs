@@ -1,5 +1,19 @@
 //! Capacity-aware wake-ups: 000_vectors.csv and the walks of
 //! docs/rules/capacity-aware.md#capacity-aware-numbers.
+//!
+//! What must stay: rows are read from tests/data/000_vectors.csv, which another program computed
+//! (tests/data/README.md): never change a row to suit the core. Every rule of the file must have a
+//! test. Free: how rows are read.
+//! Tests by part: `every_rule_of_the_file_is_tested` (the file itself); `wake_cap_rows`
+//! (`wp_wake_cap`, `wp_about_biggest`); `idlest_group_spare_rows`, `idlest_group_spare_margin`,
+//! `forks_go_by_spare_capacity_as_posted`, `idlest_spare_off_goes_by_load` (`wp_idlest_by_spare`,
+//! `wp_find_idlest_group_5_4`); `fit_threshold_rows`, `overutilized_table` (`wp_cpu_overutilized`);
+//! `reject_pull_rows`, `third_task_on_a15_may_be_pulled` (`wp_bigger_and_not_overloaded`);
+//! `wakeup_walk_on_tc2`, `prev_argument_counts` (`wp_select_task_rq_fair`); `idlest_cpu_of_a_group`
+//! (`wp_find_idlest_group_cpu`).
+//! Helpers, and who fails with them: `input`, `rows_of` (5 tests, `wake_cap_rows` among them);
+//! `overutilized` (`fit_threshold_rows`, `overutilized_table`); `pulls` (`reject_pull_rows`);
+//! `walk` (`wakeup_walk_on_tc2`); `a15_loaded` (`third_task_on_a15_may_be_pulled`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,5 +1,33 @@
 //! RT and deadline tasks, interrupt time, I/O boost, frequency limits: the core's part
 //! (docs/rules/signals.md, docs/rules/capacity.md).
+//!
+//! What must stay: figures are worked from the page each test names and are the kernel's; a class
+//! task is joined before it runs and left before it sleeps. It covers
+//! policy/src/load_tracking/rt_dl_irq.c, policy/src/placement/select_rt.c and
+//! policy/src/frequency/iowait.c. Free: names of tasks, and how helpers build a state.
+//! Tests by part: `class_signals_of_ten_ms`, `class_signals_fade`,
+//! `idle_cpus_are_looked_after_until_rt_time_has_faded`, `a_cpu_full_of_rt_loses_its_idle_time`
+//! (`wp_class_update`, `wp_class_ran`); `capacity_from_kept_signals`, `capacity_from_aged_time`
+//! (`wp_update_cpu_capacity`, `wp_scale_rt_capacity_4_18`); `interrupts_and_the_task_clock`,
+//! `interrupt_time_is_carried_over` (`wp_irqtime_account_irq`, `wp_irq_take`);
+//! `classes_ask_for_frequency`, `class_signals_count_in_the_older_forms` (`wp_class_freq_util`);
+//! the tests `io_*` (`wp_sugov_iowait_boost`, `wp_sugov_iowait_apply`); `a_limit_is_pressure`
+//! (`wp_freq_limit`); `rt_goes_to_the_lowest`, `big_tasks_go_to_big_cpus`, the tests `rt_*` and
+//! `deadline_tasks_*` (`wp_select_task_rq_rt`); `pull_the_highest_that_waits`,
+//! `who_is_about_to_run_is_not_pulled` (`wp_class_pull_cpu`); `who_joins_is_queued`,
+//! `two_tasks_of_any_class_are_an_overload`, `a_governors_thread_reserves_nothing`
+//! (`wp_class_join`); `a_run_takes_of_the_budget_by_speed`, the tests `a_budget_*`
+//! (`wp_dl_scaled_delta_exec`, `wp_dl_run_for`); `rt_does_not_move_from_one_small_cpu_to_another`
+//! (`wp_select_task_rq_rt`), `io_boost_is_a_floor` (`wp_io_floors`), `io_wakeup_asks_at_once`
+//! (`wp_sugov_iowait_boost`), `a_budget_lasts_as_long_as_it_takes_to_use_it_up` (`wp_dl_run_for`).
+//! Helpers, and who fails with them: `lone`, `flat_facts` (9 tests, `class_signals_of_ten_ms` among
+//! them); `run`, `four` (5 tests, `class_signals_of_ten_ms` among them); `task` (most tests,
+//! `classes_ask_for_frequency` among them); `a73` (`classes_ask_for_frequency`); `io_turn`
+//! (`io_boost_sequence`, `io_boost_is_forgotten_after_a_tick`, `io_boost_of_4_17_is_a_frequency`);
+//! `place` (`rt_goes_to_the_lowest`, `rt_finds_the_lowest_without_domains`,
+//! `deadline_tasks_displace_the_latest`, `deadline_tasks_go_to_free_cpus_first`); `due`
+//! (`deadline_tasks_displace_the_latest`, `deadline_tasks_go_to_free_cpus_first`,
+//! `who_is_about_to_run_is_not_pulled`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -342,7 +370,7 @@ fn a_limit_is_pressure() {
 
 // ------------------------------------------------------------------------------- placement
 
-/// Where a task of `class`, last on `prev`, goes when `this` wakes it.
+/// Asks where a task of `class`, last on `prev`, goes when `this` wakes it.
 fn place(core: &mut Core, class: &ClassTask, this: u32, prev: u32) -> (u32, Reason) {
     let t = task(core, 7, prev);
     let choice = core.select_class(&t, class, &ask(PlaceKind::Wake, this, prev));

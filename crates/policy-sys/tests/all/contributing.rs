@@ -1,5 +1,12 @@
 //! The worked example of CONTRIBUTING.md: its C compiles and is what the core has, its fixture
 //! holds and is the file that it names.
+//!
+//! What must stay: the C of CONTRIBUTING.md must compile as it stands there, and its fixture must
+//! be the file that it names. Mend the text, or the core with it, never one alone. Free: how the
+//! text is cut out of the page.
+//! Tests by part: `the_example_of_contributing_holds` (the example as a whole).
+//! Helpers, and who fails with them: `repository`, `read`, `blocks`, `compiles`
+//! (`the_example_of_contributing_holds`).
 
 use crate::fixture;
 
@@ -31,7 +38,7 @@ fn blocks(page: &str, language: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Whether a compiler takes the text as a file of its own that includes the core's headers.
+/// Says whether a compiler takes the text as a file of its own that includes the core's headers.
 fn compiles(text: &str) -> bool {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut command = Command::new(compiler);

@@ -1,6 +1,23 @@
 //! How long a task runs at a time: when a section ends, its average, what each version of sis-short
 //! records. Source: docs/rules/short-wakes.md#dur-avg, docs/rules/short-wakes.md#short-versions,
 //! docs/rules/short-wakes.md#section-numbers, docs/rules/short-wakes.md#dur-avg-series.
+//!
+//! What must stay: series and figures are those of the page and of tests/data/dur_avg_series.csv;
+//! which version records when is its row of the page. It covers
+//! policy/src/load_tracking/duration.c. Free: how helpers run a section.
+//! Tests by part: `the_average_follows_the_reference_series`, `the_printed_numbers`,
+//! `the_time_is_not_scaled` (`wp_dur_next`); `preemption_does_not_end_a_section`,
+//! `moving_does_not_end_a_section`, `other_dequeues_are_no_samples`,
+//! `a_delayed_sleep_is_one_sample`, `a_task_of_a_group_has_its_own` (`wp_dur_sleep`);
+//! `other_classes_keep_the_last_fair_average`, `a_cpu_knows_its_running_task` (`wp_note_executing`,
+//! `wp_note_current`); `before_v4_a_sleep_beside_others_is_no_sample`, `v1_counts_runs_and_sleeps`
+//! (`wp_dur_sleep`, `wp_task_run`); `v2_takes_large_changes_only` (`wp_dur_coarse`);
+//! `scaling_by_cpus` (`wp_get_update_sysctl_factor`).
+//! Helpers, and who fails with them: `on`, `wake`, `start`, `execute`, `sleep`, `section`,
+//! `average` (most tests, `moving_does_not_end_a_section` among them); `lone` (7 tests,
+//! `the_printed_numbers` among them); `preempt` (`preemption_does_not_end_a_section`,
+//! `moving_does_not_end_a_section`, `a_cpu_knows_its_running_task`); `series`
+//! (`the_average_follows_the_reference_series`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

@@ -2,6 +2,17 @@
 //! (docs/rules/linux-3-8.md#groups-and-capacity and docs/rules/linux-3-8.md#linux-3-8,
 //! docs/rules/sched-mc.md#linux-3-1 and docs/rules/sched-mc.md#sched-mc-patches,
 //! docs/rules/capacity-aware.md#capacity-aware-switches).
+//!
+//! What must stay: sets of rules and constants of an era are those of its page: a new parameter
+//! gets its value of that time here. It covers crates/policy-sys/src/eras/early.rs. Free: how the
+//! lists are written.
+//! Tests by part: `asym_capacity_is_added_to_4_7`, `constants_are_those_of_the_time`
+//! (eras/early.rs); `the_live_build_refuses_them` (`not_in_live_build`); `capacities_in_tasks`
+//! (`wp_capacity_tasks`); `the_cpu_level_needs_room` (`wp_cpu_level_missing`).
+//! Helpers, and who fails with them: `value` (`asym_capacity_is_added_to_4_7`,
+//! `constants_are_those_of_the_time`, `the_live_build_refuses_them`); `era`
+//! (`asym_capacity_is_added_to_4_7`, `constants_are_those_of_the_time`,
+//! `the_live_build_refuses_them`, `the_cpu_level_needs_room`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common::{cluster, labels, machine};

@@ -1,4 +1,26 @@
 //! The energy-aware wake-up in its form of 6.12 to 7.3, against docs/rules/energy-numbers.md.
+//!
+//! What must stay: deltas and costs are those of docs/rules/energy-numbers.md or worked at the
+//! test; they are exact, so a rounding of the core may not change. Landscapes are of
+//! eas_vectors.csv. It covers policy/src/energy/energy_delta.c, energy_util.c and energy_model.c.
+//! Free: how helpers build a machine, and state that the rule does not read.
+//! Tests by part: `eas_vector_rows`, `too_big_for_little_goes_big`, `small_task_and_equal_cpus`,
+//! `zero_util_stays`, `prev_not_allowed_or_nothing_fits`, `no_margin`,
+//! `lower_with_the_task_keeps_prev` (`wp_find_energy_efficient_cpu`, `wp_delta_visit`,
+//! `wp_delta_choose`); `inefficient_state_is_skipped`, `an_inefficient_state_stays_marked`
+//! (`wp_em_compute_costs`, `wp_em_cpufreq_update_efficiencies`); `limits_of_a_domain`
+//! (`wp_em_update_performance_limits`); `runnable_boost`, `a_task_brings_its_waiting`
+//! (`wp_cpu_util`, `wp_eenv_pd_max_util`); `other_classes_count`, `pressure_bounds_domain`
+//! (`wp_compute_energy`); `hints_rank_candidates`, `hints_of_the_queue` (`wp_delta_hints`,
+//! `wp_delta_fits`); `each_condition_off_deactivates`, `external_governor` (`wp_energy_condition`);
+//! `bypasses` (`wp_select_task_rq_fair`); `no_common_asymmetric_domain` (`wp_energy_dom`);
+//! `overutilized_thresholds`, `overutilized_and_hints` (`wp_cpu_overutilized`); `versions` (the
+//! eras); `artificial_models_have_costs_of_their_own`, `artificial_costs_decide`
+//! (`wp_em_compute_costs`).
+//! Helpers, and who fails with them: `set_utils`, `wake` (most tests, `eas_vector_rows` among
+//! them); `candidates` (11 tests, `eas_vector_rows` among them); `hikey` (12 tests,
+//! `small_task_and_equal_cpus` among them); `landscape`, `parse_log` (`eas_vector_rows`);
+//! `rule_of_small_task` (`each_condition_off_deactivates`, `external_governor`).
 
 use crate::common;
 

@@ -5,6 +5,17 @@
 //! docs/rules/energy-aware.md#energy-wake-up and docs/rules/capacity.md#schedutil,
 //! docs/rules/capacity.md#util-fits-cpu with its own types and arithmetic and calls nothing of the
 //! core. To repeat one failure: set FIRST_SEED to the printed seed.
+//!
+//! What must stay: `mod rule` calls nothing of the core and shares no type with it: else both could
+//! have the same fault. A state that once differed is repeated by its seed. The functions of `rule`
+//! up to `place` are the second evaluation; `random_machine` to `put` make the states; `compare`
+//! asks both. It covers policy/src/energy/energy_delta.c (`wp_find_energy_efficient_cpu`) and
+//! energy_6_1.c (`wp_em_cpu_energy_6_1`). Free: seeds and numbers of states.
+//! Helpers, and who fails with them: `random_machine`, `seldom`, `random_hints`,
+//! `random_situation`, `new_core`, `put`, `compare`, `properties`, `check`
+//! (`v73_agrees_on_random_states`, `v612_agrees_on_random_states`, `v61_agrees_on_random_states`).
+//! In `rule`: `util_with`, `effective`, `performance`, `demand_61` (utilisation), `cost`,
+//! `energy_61`, `energy_with`, `whole_energy` (energy), `hints_beside`, `fits`, `place` (choice).
 
 use crate::common;
 
@@ -589,14 +600,15 @@ fn v73_agrees_on_random_states() {
     check(Form::V73);
 }
 
-/// The same for 6.12, which knows no limits (docs/rules/energy-aware.md#energy-versions).
+/// Goal: as in 7.3 core and oracle agree on random states for 6.12, which knows no limits
+/// (docs/rules/energy-aware.md#energy-versions).
 #[test]
 fn v612_agrees_on_random_states() {
     check(Form::V612);
 }
 
-/// The same for the estimate of 6.1. Source: docs/rules/energy-aware.md#em-cpu-energy (column 6.1),
-/// docs/rules/capacity.md#schedutil ("6.1").
+/// Goal: core and oracle agree on random states for the estimate of 6.1, too. Source:
+/// docs/rules/energy-aware.md#em-cpu-energy (column 6.1), docs/rules/capacity.md#schedutil ("6.1").
 #[test]
 fn v61_agrees_on_random_states() {
     check(Form::V61);

@@ -1,4 +1,21 @@
 //! Energy model tables and energy-aware decisions against docs/rules/energy-numbers.md.
+//!
+//! What must stay: rows are of tests/data/em_tables.csv and eas_vectors.csv, which another program
+//! computed, or of the page's statements: never change a row to suit the core. Eras are 4.17 with
+//! the feature (v3) and 5.0. Free: how rows are read.
+//! Tests by part: `em_table_rows`, `inefficient_state_is_marked`, `registration_errors`
+//! (`wp_em_compute_costs`, `wp_em_dev_register_perf_domain`, `wp_em_check`); `eas_vector_rows`,
+//! `too_big_for_little_goes_big`, `small_task_moves_to_little`, `equal_cpus_of_one_domain`,
+//! `zero_util_stays`, `prev_not_allowed`, `margin` (`wp_energy_visit`, `wp_energy_choose_5_0`);
+//! `real_time_counts_since_5_0` (`wp_energy_demand_5_0`); `each_condition_off_deactivates`,
+//! `complexity_limit` (`wp_energy_condition`, `wp_em_complexity`); `fork_and_exec_bypass`,
+//! `overutilized_equals_plain` (`wp_select_task_rq_fair`); `table_update_changes_the_decision`
+//! (`wp_em_dev_update_perf_domain`).
+//! Helpers, and who fails with them: `set_utils`, `wake` (most tests, `eas_vector_rows` among
+//! them); `candidates` (5 tests, `eas_vector_rows` among them); `scenarios`, `hk`,
+//! `hikey960_scenarios`, `parse_log` (`eas_vector_rows`); `rule_of_small_task`, `assert_inactive`
+//! (`each_condition_off_deactivates`); `margin_machine` (`margin`); `error_of`
+//! (`registration_errors`); `random_situation` (`overutilized_equals_plain`).
 
 use crate::common;
 
@@ -566,7 +583,7 @@ fn table_update_changes_the_decision() {
 
 // ------------------------------------------------------------------------------- overutilized
 
-/// The same random situation in both cores.
+/// Puts the same random situation into both cores.
 fn random_situation(rng: &mut Rng, cores: &mut [&mut Core; 2]) -> (Task, Task, u32) {
     let seed = rng.next();
     for core in cores.iter_mut() {

@@ -1,5 +1,23 @@
 //! What `Core::explain` says of each candidate, against worked decisions
 //! (docs/rules/energy-numbers.md#hikey960-decisions).
+//!
+//! What must stay: what is told of a candidate is what the rule computed, never computed anew;
+//! asking changes neither the core nor the answer. Figures are of eas_vectors.csv and the pages. It
+//! covers policy/src/explain and crates/policy-sys/src/explain.rs. Free: how helpers build a
+//! machine, and words of messages.
+//! Tests by part: `energy_vector_of_today`, `energy_vector_of_5_0`, `within_the_margin`
+//! (`wp_drop_pick`, `wp_drop_loser`); `a_hint_decides` (`wp_explain_fits`);
+//! `packing_names_what_has_room`, `packing_says_nothing_where_a_small_task_stays`,
+//! `sched_mc_names_what_is_full` (`wp_drop_packed`); `tc2_case_a` (`wp_drop_groups`);
+//! `beyond_the_tipping_point` (`wp_explain_no_energy`, `wp_drop`); `a_copy_answers_alike` (`copy`,
+//! `explain`); `under_another_policy`, `the_tipping_point_is_made_up` (`copy_under`,
+//! `wp_explain_adopt`); `short_as_the_rules_ask`, `short_is_told_where_it_is_asked`
+//! (`wp_short_limit_ns`); `every_word_is_there_once` (crates/policy-sys/src/words.rs);
+//! `beyond_the_limit_of_a_search` (`wp_drop_beyond`).
+//! Helpers, and who fails with them: `explain` (most tests, `within_the_margin` among them);
+//! `dropped` (7 tests, `energy_vector_of_today` among them); `prev_big` (`energy_vector_of_today`,
+//! `energy_vector_of_5_0`); `caches` (`packing_names_what_has_room`,
+//! `packing_says_nothing_where_a_small_task_stays`).
 
 use crate::common;
 

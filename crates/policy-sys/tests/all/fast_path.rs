@@ -2,6 +2,25 @@
 //! path (record_wakee, wake_wide, wake_affine, idle search) on random states. Source:
 //! docs/rules/wake-ups.md#wake-wide to docs/rules/wake-ups.md#idle-scan, 4.17 form (docs in the
 //! core name what differs).
+//!
+//! What must stay: `Model` calls nothing of the core. Steps are numbered as the page numbers them;
+//! the era is 4.17, the later form is in wake_7_3.rs. It covers policy/src/placement/select.c and
+//! idle_scan_5_11.c. Free: seeds and numbers of states, and how helpers build one.
+//! Tests by part: `step_1_idle_target`, `step_2_idle_prev`, `step_4_recent`,
+//! `step_6_no_cache_domain`, `step_9_busy_target` (`wp_select_idle_sibling`); `step_8_idle_core`
+//! (`wp_select_idle_core_5_11`); `step_8_scan_wraps`, `step_8_scan_is_limited`, `scan_cost_average`
+//! (`wp_select_idle_cpu_5_11`, `wp_scan_limit`, `wp_span_index`); `idle_sibling_thread`
+//! (`wp_idle_thread`); `wake_wide_table`, `wake_wide_without_a_cache` (`wp_wake_wide`);
+//! `children_have_the_flips_of_their_parent` (`wp_task_fork`); `record_wakee` (`wp_record_wakee`);
+//! `wake_affine_by_weight` (`wp_wake_affine_weight`); `wake_affine_sync_alone`, `wake_affine_idle`
+//! (`wp_wake_affine_idle`); `one_allowed_cpu` (one allowed CPU);
+//! `random_states_agree_with_the_model` (all of them together).
+//! Helpers, and who fails with them: `smt_machine`, `wake`, `idle` (most tests,
+//! `step_1_idle_target` among them); `all_busy`, `wakee` (all tests, `step_1_idle_target` among
+//! them); `cache`, `near`, `place`, `random_model`, `random_case`, `ask_core`
+//! (`random_states_agree_with_the_model`); `wide` (`wake_wide_table`); `affine`
+//! (`wake_affine_by_weight`, `wake_affine_sync_alone`, `random_states_agree_with_the_model`);
+//! `from_0_to_3` (`wake_affine_by_weight`, `wake_affine_sync_alone`).
 
 use crate::common;
 
@@ -429,7 +448,7 @@ fn wake_affine_by_weight() {
 }
 
 /// Goal: a synchronous waker alone on its CPU decides at once. Source:
-/// docs/rules/wake-ups.md#wake-affine WA_IDLE (2).
+/// docs/rules/wake-ups.md#wake-affine, WA_IDLE, point 2.
 #[test]
 fn wake_affine_sync_alone() {
     let alone = |core: &mut Core| {
@@ -451,7 +470,7 @@ fn wake_affine_sync_alone() {
 }
 
 /// Goal: an idle waking CPU is taken only under prev's cache, and then an idle prev before it.
-/// Source: docs/rules/wake-ups.md#wake-affine WA_IDLE (1); (3) where the era has it.
+/// Source: docs/rules/wake-ups.md#wake-affine, WA_IDLE, point 1; point 3 where the era has it.
 #[test]
 fn wake_affine_idle() {
     let run = |prev: u32, prev_idle: bool, overrides: &[(&str, &str)]| {

@@ -1,4 +1,19 @@
 //! What fits a CPU, with performance hints; what is left of a CPU; misfit tasks.
+//! Rules: docs/rules/capacity-aware.md#fit-thresholds, docs/rules/capacity.md#util-fits-cpu,
+//! docs/rules/capacity.md#capacity-of, docs/rules/capacity.md#misfit.
+//!
+//! What must stay: the three answers (fits, all but the wish, not at all) and their order,
+//! thresholds to the unit; era 7.3. It covers policy/src/load_tracking/capacity.c and uclamp.c.
+//! Free: how helpers build a state.
+//! Tests by part: `thresholds` (`wp_fits_capacity`); `hints`, `hints_off`, `pressure_and_hints`
+//! (`wp_util_fits_on`, `wp_util_fits_cpu`); `capacity_left` (`wp_update_cpu_capacity`);
+//! `queue_serves_the_highest_hints`, `random_hints_balance` (`wp_uclamp_rq_inc`,
+//! `wp_uclamp_rq_dec`, `wp_uclamp_rq_max_value`); `misfit_after_47_ms`, `who_is_no_misfit`,
+//! `unmet_wish_is_misfit` (`wp_update_misfit_status`); `largest_allowed_capacity`
+//! (`wp_best_it_may_use`).
+//! Helpers, and who fails with them: `lone` (`thresholds`, `hints`, `pressure_and_hints`); `left`
+//! (`capacity_left`); `run_from_zero` (`misfit_after_47_ms`, `who_is_no_misfit`,
+//! `unmet_wish_is_misfit`); `little_and_big` (`misfit_after_47_ms`, `unmet_wish_is_misfit`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,5 +1,13 @@
 //! Decision fixtures: states whose answer follows from docs/rules by hand, one file each under
 //! `fixtures/`, asked of the policy core. `fixture/mod.rs` describes the files.
+//!
+//! What must stay: a fixture's expected values follow from its `section` by hand (`derivation`),
+//! not from a run: a red fixture is a fault of the core or of the derivation, and is never copied
+//! from the answer. All files below `fixtures/` are run. Free: words of failures.
+//! Tests by part: `every_fixture_holds` (fixture/mod.rs::run and every file);
+//! `a_fixture_that_says_the_wrong_thing_fails` (that what is wrong is told).
+//! Helpers, and who fails with them: `folder`, `entries`, `files` (`every_fixture_holds`);
+//! `changed` (`a_fixture_that_says_the_wrong_thing_fails`).
 
 use crate::fixture;
 

@@ -1,5 +1,19 @@
 //! Rules whose form changed between two releases, each in both forms: what the estimate of a task
 //! that leaves or execs counts for, new tasks, boosts and hints of the frequency.
+//! Rules: docs/rules/signals.md#new-task, docs/rules/energy-aware.md#overutilized,
+//! docs/rules/capacity.md#schedutil, docs/rules/capacity-aware.md#util-without-task.
+//!
+//! What must stay: each test has both forms, before and after the release that its comment names; a
+//! new era takes the newer one. Free: names of helpers, and how they build a state.
+//! Tests by part: `a_new_task_by_the_scaled_weight` (`wp_post_init_entity_util_avg`);
+//! `new_tasks_and_the_tipping_point` (`wp_cpu_overutilized`,
+//! `wp_check_update_overutilized_status`); `a_capped_cpu_slows_down` (`wp_uclamp_rq_is_capped`,
+//! `wp_sugov_hold_freq`); `hints_bound_the_boost` (`wp_sugov_iowait_apply`);
+//! `the_boost_of_5_0_begins_anew` (`wp_sugov_iowait_reset`); `an_exec_leaves_its_estimate_out`
+//! (`wp_cpu_util_without`).
+//! Helpers, and who fails with them: `lone_a73` (`a_capped_cpu_slows_down`,
+//! `hints_bound_the_boost`, `the_boost_of_5_0_begins_anew`); `mhz` (`a_capped_cpu_slows_down`,
+//! `hints_bound_the_boost`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

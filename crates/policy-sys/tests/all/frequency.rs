@@ -1,5 +1,23 @@
 //! Frequency requests: docs/rules/capacity.md#schedutil and
 //! docs/rules/energy-aware.md#util-to-freq.
+//!
+//! What must stay: frequencies are states of HiKey960 that follow from the page's formulas in exact
+//! integers: change them only with the page. It covers policy/src/frequency/freq.c, demand.c,
+//! perf_target.c and freq_limit.c. Free: how helpers make a CPU busy.
+//! Tests by part: `utilisation_to_frequency`, `schedutil_examples` (`wp_map_util_freq`,
+//! `wp_opp_for`); `a_schedulers_target_is_the_demand` (`wp_scx_bpf_cpuperf_set`);
+//! `shared_clock_takes_the_maximum` (`wp_sugov_next_freq_shared`); `rate_limit_values`
+//! (`wp_rate_limit_us`); `rate_limit_holds_back` (`wp_sugov_update_shared`);
+//! `busy_lone_cpu_does_not_slow_down`, `a_kept_state_serves_the_demand` (`wp_sugov_hold_freq`);
+//! `changed_limits_are_heeded_at_once`, `limits_and_changes_under_way`,
+//! `a_limit_counts_after_the_change_under_way` (`wp_freq_limit`);
+//! `a_cap_below_all_efficient_states` (`wp_efficient_within`); `full_speed_is_a_request_too`,
+//! `fixed_governors` (`wp_freq_full`); `a_first_demand_of_nothing_is_looked_at` (`wp_most_demand`);
+//! `a_request_counts_while_another_is_made` (`wp_sugov_deferred_update`, `wp_freq_taken`).
+//! Helpers, and who fails with them: `signal_changed` (most tests, `shared_clock_takes_the_maximum`
+//! among them); `requested_mhz` (`utilisation_to_frequency`, `schedutil_examples`); `lone_core`
+//! (`busy_lone_cpu_does_not_slow_down`, `changed_limits_are_heeded_at_once`,
+//! `a_first_demand_of_nothing_is_looked_at`, `a_kept_state_serves_the_demand`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,5 +1,18 @@
 //! How often calls read and write the load of a task group, the kernel's tg->load_avg
 //! (docs/rules/contended-lines.md#tg-load-avg): expected numbers are those of that list, by event.
+//!
+//! What must stay: numbers of reads and writes are those of the page's list, by event; a change of
+//! the core that adds an access is a fault of the model of contended lines. It covers
+//! policy/src/load_tracking/task_group_load.c. Free: how helpers build a group.
+//! Tests by part: `a_wakeup_that_stays_reads`, `a_wakeup_that_moves_writes_here_and_later_there`,
+//! `a_small_change_is_not_written`, `a_tick_reads_once`, `a_task_that_is_displaced_writes_nothing`,
+//! `writes_are_limited_by_queue_and_time`, `the_limit_is_that_of_6_7` (`wp_update_tg_load_avg`);
+//! `groups_around_a_group_are_read_once_each` (`wp_tg_outer_load`, `wp_tg_ask_outer`);
+//! `a_nested_group_weighs_what_the_outermost_is_worth` (`wp_calc_group_shares`).
+//! Helpers, and who fails with them: `begin_period`, `accesses` (most tests,
+//! `a_wakeup_that_stays_reads` among them); `run_on` (`a_wakeup_that_stays_reads`,
+//! `a_wakeup_that_moves_writes_here_and_later_there`, `a_small_change_is_not_written`,
+//! `writes_are_limited_by_queue_and_time`).
 
 use crate::common;
 

@@ -1,5 +1,23 @@
 //! Budgets of groups, and their hints (docs/rules/group-bandwidth.md): the core by itself, with the
 //! times of the page.
+//!
+//! What must stay: times and slices are those of the page's worked numbers; a period's grid never
+//! moves. It covers policy/src/runqueue/group_bandwidth.c and group_throttle.c. Free: how helpers
+//! build a group, and numbers of tasks that the quota does not see.
+//! Tests by part: `the_first_period_ends_at_a_random_moment` (`wp_start_cfs_bandwidth`);
+//! `a_running_cpu_takes_slices`, `a_cpu_that_runs_nothing_takes_as_little_as_it_can`
+//! (`wp_assign_cfs_rq_runtime`, `wp_tg_account_runtime`, `wp_tg_check_runtime`);
+//! `slack_goes_to_throttled_cpus` (`wp_tg_return_runtime`, `wp_tg_slack_timer`,
+//! `wp_tg_distribute`); `the_timer_of_an_idle_group_stops`, `a_burst_keeps_what_was_not_used`
+//! (`wp_tg_period_timer`, `wp_refill_cfs_bandwidth_runtime`);
+//! `a_throttled_group_keeps_its_averages` (`wp_cfs_rq_clock_pelt`, `wp_tg_throttle_entity`);
+//! `nothing_is_pulled_to_where_its_group_is_throttled` (`wp_tg_may_pull`);
+//! `hints_are_kept_within_those_around` (`wp_tg_set_uclamp`).
+//! Helpers, and who fails with them: `scene` (all tests, `the_first_period_ends_at_a_random_moment`
+//! among them); `budget` (most tests, `a_running_cpu_takes_slices` among them); `runs`
+//! (`a_running_cpu_takes_slices`, `the_timer_of_an_idle_group_stops`); `remaining`
+//! (`a_running_cpu_takes_slices`, `a_cpu_that_runs_nothing_takes_as_little_as_it_can`,
+//! `slack_goes_to_throttled_cpus`).
 
 use crate::common;
 use common::{cluster, core, machine};

@@ -1,5 +1,15 @@
 //! What a group's entity weighs where groups are nested, and what of its load a CPU keeps when its
 //! tasks leave (docs/rules/signals.md#load-for-balancing, docs/rules/signals.md#attach-detach).
+//!
+//! What must stay: weights are exact integers that follow from the page. It covers
+//! policy/src/load_tracking/task_group_load.c and task_group_signals.c. Free: how helpers build a
+//! nest of groups.
+//! Tests by part: `a_nested_group_that_wakes_weighs_all_of_its_shares` (`wp_calc_group_shares`,
+//! `wp_update_cfs_groups`); `no_more_groups_around_a_group_than_there_is_room_for` (`wp_tg_nest`,
+//! `WP_MAX_TG_OUTER`); `load_that_leaves_with_a_task_does_not_come_back` (`wp_tg_load_sum`,
+//! `wp_tg_queue_update`).
+//! Helpers, and who fails with them: `lone` (`a_nested_group_that_wakes_weighs_all_of_its_shares`,
+//! `load_that_leaves_with_a_task_does_not_come_back`).
 
 use crate::common;
 

@@ -1,5 +1,18 @@
 //! CPUs that leave and come back: what the core finds anew, keeps and forgets
 //! (docs/rules/domains.md#domain-groups; docs/rules/hotplug.md#hotplug).
+//!
+//! What must stay: signals of a CPU survive a rebuild, what balancing learnt does not; domains are
+//! of the CPUs that are there. It covers policy/src/topology/hotplug.c and
+//! crates/policy-sys/src/hotplug.rs. Free: which CPU goes, if its cache is the same.
+//! Tests by part: `domains_are_of_the_cpus_that_are_there` (`wp_build_sched_domains`, `hotplug`);
+//! `without_the_big_cpus_there_is_nothing_to_choose` (`wp_energy_condition`);
+//! `clocks_follow_who_is_there` (the CPUs of a clock); `signals_stay_and_lessons_go`
+//! (`wp_forget_balancing`, `wp_domains_rebuilt`); `nobody_owns_balancing_after_a_rebuild`
+//! (`wp_find_new_ilb_3_1`, `wp_domains_rebuilt`); `a_task_stays_in_its_node_if_it_can`
+//! (`wp_select_fallback_rq`).
+//! Helpers, and who fails with them: `without` (most tests,
+//! `domains_are_of_the_cpus_that_are_there` among them); `spans`
+//! (`domains_are_of_the_cpus_that_are_there`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,6 +1,26 @@
 //! The live scheduler's timer stands for the ticks of idle CPUs: which of them look for work
 //! (policy/src/live_queue/live.c, docs/rules/live-queue.md#vq-timer), worked out here. Two caches
 //! of two cores with two threads each: CPUs 0 to 3 and 4 to 7.
+//!
+//! What must stay: who looks and when is worked out by hand for the two caches; a tick is 4 ms
+//! here. Between two questions nothing may change the core. Free: how helpers build the machine.
+//! Tests by part: `one_idle_core_of_each_cache_looks`, `who_has_just_gone_idle_does_not_look`,
+//! `packing_wakes_the_thread_beside_a_busy_one` (`wp_is_llc_ilb_cpu`, `wp_rests`);
+//! `packing_opens_an_empty_cache_in_its_turn`, `a_crowd_opens_an_empty_cache_at_once`,
+//! `a_lone_cpu_is_a_crowd` (`wp_idle_llc_balance_due`); `all_look_while_a_task_waits`,
+//! `nobody_is_woken_below_the_tipping_point_but_for_misfits` (`wp_idle_work`,
+//! `wp_idle_kick_needed`); `a_wish_that_is_not_met_is_noted_at_the_tick` (`wp_tick_marks`);
+//! `the_timer_rests_longer_the_longer_all_are_idle`,
+//! `a_turn_counts_once_all_cpus_have_had_their_part` (`wp_idle_timer_ns`, `wp_idle_turn_begin`,
+//! `wp_idle_turn_end`); `a_task_to_give_ends_the_rest`, `one_task_that_fits_is_no_surplus`
+//! (`wp_note_uneven`); `tasks_with_room_are_no_surplus` (`wp_surplus`);
+//! `signals_of_idle_cpus_fade_at_every_turn`, `what_fades_lets_the_clock_down` (`wp_idle_decay`).
+//! Helpers, and who fails with them: `two_caches`, `ticks` (most tests,
+//! `one_idle_core_of_each_cache_looks` among them); `looking` (8 tests,
+//! `one_idle_core_of_each_cache_looks` among them); `a_full_cache`
+//! (`packing_opens_an_empty_cache_in_its_turn`, `a_crowd_opens_an_empty_cache_at_once`);
+//! `with_tasks` (`packing_opens_an_empty_cache_in_its_turn`,
+//! `a_crowd_opens_an_empty_cache_at_once`, `a_lone_cpu_is_a_crowd`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -123,9 +143,9 @@ fn with_tasks(mut core: Core, tasks: &[u32], since: u64, turn: u64) -> (Core, u6
     (core, at)
 }
 
-/// ... unless a task waits when it is the cache's turn, which is every 8 ticks here
-/// (docs/decisions/052), or the tick after if the timer had no turn in that one, be it that it
-/// rested. A cache that is in use looks at once.
+/// Goal: packing leaves a cache without a busy CPU alone unless a task waits when it is the cache's
+/// turn, which is every 8 ticks here (docs/decisions/052), or the tick after if the timer had no
+/// turn in that one, be it that it rested. A cache that is in use looks at once.
 #[test]
 fn packing_opens_an_empty_cache_in_its_turn() {
     for (since, turn, opens) in [
@@ -180,7 +200,8 @@ fn a_crowd_opens_an_empty_cache_at_once() {
     assert_eq!(looking(&core, at), all);
 }
 
-/// ... and a CPU that shares its cache with none, and has three to give, is a crowd.
+/// Goal: a crowd opens an empty cache at once, and a CPU that shares its cache with none, and has
+/// three to give, is a crowd.
 #[test]
 fn a_lone_cpu_is_a_crowd() {
     for (tasks, opens) in [(3, false), (4, true)] {

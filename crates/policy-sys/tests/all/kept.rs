@@ -1,6 +1,15 @@
 //! Sums that are kept from one question to the next (`policy/include/wakeplace/kept.h`): a core
 //! with them and one without answer alike, whatever changes in between. In test builds the core
 //! itself compares each sum with a walk.
+//!
+//! What must stay: a core with kept sums and one without must answer alike after every change: a
+//! new field that an answer reads is changed here, too (`poke`). It covers policy/src/kept. Free:
+//! seeds and numbers of steps; further changes in `poke`.
+//! Tests by part: `kept_sums_change_no_answer` (`wp_kept_sums_now`, `wp_kept_idle_now`,
+//! `wp_kept_touch`); `statistics_that_are_left_out_change_no_answer` (`wp_kept_less_busy`,
+//! `wp_kept_no_busier`, `wp_balanced_as_kept`).
+//! Helpers, and who fails with them: `poke`, `answer` (all tests, `kept_sums_change_no_answer`
+//! among them); `threads` (`kept_sums_change_no_answer`). Page: docs/internals/performance.md.
 
 use crate::common;
 

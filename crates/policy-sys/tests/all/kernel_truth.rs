@@ -1,4 +1,13 @@
 //! Every load-tracking update recorded on a real kernel, repeated by the core.
+//! Rule: docs/rules/signals.md#pelt-update; the recordings: tests/data/README.md, "Recorded
+//! updates".
+//!
+//! What must stay: the rows are a real kernel's (7.3.4) and are compared bit for bit: never change
+//! a row, and allow no difference. It covers policy/src/load_tracking/pelt.c. Free: how rows are
+//! read.
+//! Tests by part: `every_recorded_update_is_reproduced` (`wp_update_load_sum`, `wp_avg_step`).
+//! Helpers, and who fails with them: `state`, `step`, `check`
+//! (`every_recorded_update_is_reproduced`).
 
 use crate::common;
 

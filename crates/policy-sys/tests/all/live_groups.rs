@@ -1,5 +1,22 @@
 //! Control groups of the live scheduler (policy/src/live_queue/group.c, group_quota.c), in the
 //! numbers of docs/rules/live-queue.md#vq-groups and #vq-quota.
+//!
+//! What must stay: weights, times and levels are those of the page's tables; V and the queue are
+//! not part of it. Members are counted (`add`) before they are weighed. Free: numbers and names of
+//! groups.
+//! Tests by part: `shares_are_divided_from_the_outside_in`, `shares_are_per_cpu_since_7_3`,
+//! `whole_averages_count_since_7_3`, `tasks_share_by_their_own_weights` (`wp_live_group_share`,
+//! `wp_live_member_weigh`, `wp_live_group_weight`); `default_weights_leave_tasks_as_they_are`
+//! (`wp_live_group_count_odd`, `wp_live_group_free`); `who_sleeps_leaves_its_part`
+//! (`wp_live_member_leave`, `wp_live_member_partial`); `idle_groups` (`wp_live_group_set_idle`);
+//! `groups_that_are_too_deep_and_places_that_are_taken` (`wp_live_group_new`,
+//! `wp_live_group_settle`); `quotas`, `burst`, `quotas_within_quotas` (`wp_live_group_set_quota`,
+//! `wp_live_group_refill`, `wp_live_group_charge`, `wp_live_group_wait_ns`);
+//! `hints_stay_within_the_group_s` (`wp_uclamp_tg_restrict`).
+//! Helpers, and who fails with them: `core`, `weights` (most tests,
+//! `shares_are_divided_from_the_outside_in` among them); `nested`
+//! (`shares_are_divided_from_the_outside_in`, `shares_are_per_cpu_since_7_3`,
+//! `whole_averages_count_since_7_3`, `who_sleeps_leaves_its_part`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

@@ -1,6 +1,12 @@
 //! The policy core against vectors, hand-derived fixtures and independent evaluations of its rules.
 //!
 //! One test program per crate: linking one more takes longer than running its tests.
+//!
+//! What must stay: a new file is named here, else it does not run. Rules, figures and helpers are
+//! told at the head of each file; common/mod.rs and fixture/mod.rs are shared. Figures are never
+//! copied from the core's answers. Run one file: `cargo test -p wakeplace-policy-sys --test all
+//! wake_7_3::`. Which rule is carried out where and tried by which test:
+//! docs/internals/coverage.md. Free: the order of files.
 #![allow(missing_docs, reason = "not a library")]
 
 mod asym_switches;

@@ -1,5 +1,14 @@
 //! Groups in groups (docs/rules/group-bandwidth.md#nesting): what joins and leaves is counted on
 //! all levels, and a task weighs the product of its parts.
+//!
+//! What must stay: every event counts on all levels of a group's path, and leaves from all of them.
+//! Free: how helpers build a nest of groups.
+//! It covers policy/src/runqueue/task_group.c.
+//! Tests by part: `levels_count_what_is_below` (`wp_tg_entity_queued`, `wp_tg_enqueue`,
+//! `wp_tg_dequeue`); `what_moves_leaves_all_levels` (`wp_tg_migrate_queued`,
+//! `wp_propagate_entity_load_avg`); `a_task_weighs_its_part_of_each_level` (`wp_tg_h_load`,
+//! `wp_update_cfs_groups`).
+//! Helpers, and who fails with them: `scene` (all tests, `levels_count_what_is_below` among them).
 
 use crate::common;
 use common::{cluster, core, machine};

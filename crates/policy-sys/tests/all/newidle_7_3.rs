@@ -1,5 +1,16 @@
 //! New-idle balancing, nohz kicks and the domains of 7.3: docs/rules/domains.md#domains,
 //! docs/rules/balancing.md#newidle, docs/rules/balancing.md#nohz.
+//!
+//! What must stay: ratios, costs and flags are those of the pages, era 7.3. It covers
+//! policy/src/balance/newidle.c, newidle_ratio.c and nohz.c, and policy/src/topology/topology.c.
+//! Free: how helpers build a machine, and state that the rule does not read.
+//! Tests by part: `newidle_gates` (`wp_newidle_begin`, `wp_newidle_level`); `newidle_by_chance`
+//! (`wp_newidle_dice`); `newidle_ratio_follows_success` (`wp_newidle_rate`,
+//! `wp_update_newidle_stats`); `newidle_cost_fades` (`wp_update_newidle_cost`);
+//! `waiting_is_part_of_the_first_levels_cost`, `a_level_left_out_hands_the_wait_on`
+//! (`wp_newidle_at`, `wp_newidle_done`); `nohz_kick_on_asymmetric_machines`
+//! (`wp_nohz_balancer_kick`, `wp_misfit_kicks`); `domain_flags` (`wp_sd_init`,
+//! `wp_level_prefers_sibling`); `numa_limits` (`wp_numa_limits`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,5 +1,16 @@
 //! Single steps of the signals' rules on a state that is put there, and what of util_est was found
 //! beside kernels (docs/rules/README.md#signal-by-signal).
+//!
+//! What must stay: each step does what its event does in the core, on a state that is put there;
+//! figures are the kernel's of the versions that the tests name. It covers
+//! policy/src/runqueue/on_state.c and policy/src/load_tracking/util_est.c. Free: how helpers put a
+//! state there.
+//! Tests by part: `the_fast_half_follows`, `a_held_estimate_is_not_marked` (`wp_util_est_pair`,
+//! `wp_util_est_next`); `one_step_at_a_time` (`wp_on_state_task`, `wp_on_state_queue`);
+//! `an_estimate_is_counted` (`wp_on_state_estimate`); `a_wait_for_a_device_is_told`
+//! (`wp_on_state_freq`); `a_kept_sleeper_is_moved` (`wp_migrate_queued`).
+//! Helpers, and who fails with them: `running` (all tests, `one_step_at_a_time` among them);
+//! `sleeps` (`the_fast_half_follows`, `a_held_estimate_is_not_marked`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,6 +1,16 @@
 //! The ondemand governor of Linux 3.1 to 3.8, by hand from its rule
 //! (docs/rules/ondemand.md#ondemand): threshold 95 %, differential 3 %, on the clock of the u8500
 //! (docs/rules/sched-mc.md#u8500).
+//!
+//! What must stay: thresholds and frequencies are those of the page; the clock is that of the
+//! u8500. It covers policy/src/frequency/ondemand.c and crates/policy-sys/src/ondemand.rs. Free:
+//! how helpers step through looks.
+//! Tests by part: `next_frequency`, `thresholds_can_be_set`,
+//! `one_request_at_a_time_and_only_under_this_governor` (`wp_ondemand_sample`); `sampling_time`
+//! (`wp_ondemand_period_us`); `load_is_the_busy_part` (`wp_ondemand_load`);
+//! `the_live_build_does_not_hold_it` (`not_in_live_build`).
+//! Helpers, and who fails with them: `u8500`, `asked` (`next_frequency`, `thresholds_can_be_set`,
+//! `sampling_time`, `one_request_at_a_time_and_only_under_this_governor`).
 
 use crate::common;
 

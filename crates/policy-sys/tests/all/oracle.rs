@@ -5,6 +5,13 @@
 //! `oracle/rule.rs` is written from docs/rules/energy-aware.md with its own types and arithmetic
 //! and calls nothing of the core. `oracle/states.rs` makes the states. This file puts each state
 //! into the core and compares. To repeat one failure: set FIRST_SEED to the printed seed.
+//!
+//! What must stay: rule.rs stays independent of the core, and every difference is a failure,
+//! whatever its size. It covers policy/src/energy/energy_5_0.c (`wp_energy_choose_5_0` and what it
+//! calls). `put` and `decide` ask the core, `compare` both; `properties` asserts what holds of any
+//! choice: it fits, and costs no more than staying. Free: seeds and numbers of states.
+//! Helpers, and who fails with them: `facts`, `new_core`, `put`, `decide`, `compare`, `print`,
+//! `properties`, `run`, `check` (`v3_agrees_on_random_states`, `v50_agrees_on_random_states`).
 
 use crate::common;
 mod rule;

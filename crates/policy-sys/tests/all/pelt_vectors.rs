@@ -1,4 +1,17 @@
 //! Load tracking and weights against the tables of docs/rules/signals.md, every row.
+//! Rules: docs/rules/signals.md#pelt-constants, docs/rules/signals.md#pelt-decay,
+//! docs/rules/signals.md#pelt-segments, docs/rules/queues.md#cfs.
+//!
+//! What must stay: rows are of tests/data, computed by another program: never change a row to suit
+//! the core. All rows of a table are read. It covers policy/src/load_tracking/pelt.c and weights.c.
+//! Free: how rows are read.
+//! Tests by part: `inverse_table`, `decay_load_rows` (`wp_decay_load`); `segments_rows`
+//! (`wp_accumulate_pelt_segments`); `ramp_rows`, `decay_rows` (`wp_update_load_sum`); `nice_rows`
+//! (`wp_nice_weight`, `wp_nice_inv_weight`); `periodic_5pct_rows`, `periodic_other_rows` (a task’s
+//! whole life: update_load_sum, `wp_util_est_next`, `clocks`).
+//! Helpers, and who fails with them: `run_ns`, `by_arithmetic`, `by_events`, `activation`,
+//! `check_periodic` (`periodic_5pct_rows`, `periodic_other_rows`); `step` (`ramp_rows`,
+//! `decay_rows`, `periodic_5pct_rows`, `periodic_other_rows`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -196,7 +209,7 @@ impl Periodic {
         rows
     }
 
-    /// The same life told to the core as events.
+    /// Tells the core a task's life as events.
     fn by_events(self, activations: u64) -> Vec<Row> {
         let mut core = core(
             &lone_cpu(self.capacity),

@@ -1,5 +1,22 @@
 //! The decision matrix of the policy `wakeplace`: one test per line, by the number it has in
 //! docs/guide/policy.md. Which CPU is derived from the rule that the line names.
+//!
+//! What must stay: a test's number is the line's number on the page: a line that changes there
+//! changes its test, and a new line gets a test. Every mode of `MODES` is tried where the line
+//! speaks of modes. It covers policy/src/packing/mode.c, policy/src/placement/select.c and
+//! crates/policy-sys/src/policy.rs. Free: how helpers build a machine, and which CPUs stand for a
+//! class.
+//! Tests by part: lines 1, 2 and 6 (`wp_select_normal`, `wp_select_idle_sibling`); 3 to 5
+//! (`wp_find_energy_efficient_cpu`); 7, 9 to 13 and 17 (`wp_pack_select`); 19 (`wp_mc_select`); 14
+//! to 16 (`wp_short_decide`); 18 (`wp_headroom`); `a_mode_changes_live`, `names_go_before_the_mode`
+//! (`wp_mc_rules`, `wp_packing`). The test of line N is `line_N_` and more.
+//! Helpers, and who fails with them: `placed`, `task` (most tests, `line_1_pinned` among them);
+//! `hikey` (7 tests, `line_1_pinned` among them); `caches` (10 tests, `line_2_overloaded` among
+//! them); `fork` (6 tests, `line_9_and_10_new_tasks` among them); `load` (12 tests,
+//! `line_2_overloaded` among them); `no_model` (`line_8_misfit_without_a_model`); `threads`
+//! (`line_13_one_cache`); `thread_level` (`line_13_one_cache`,
+//! `line_19_not_where_groups_can_be_filled`); `pair` (`line_14_short_pair`, `line_15_small_cache`,
+//! `line_16_large_cache_that_idles`, `line_17_packing_before_stacking`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -27,7 +44,7 @@ fn hikey(mode: &str) -> Core {
     placed(&machine(&hikey960()), mode)
 }
 
-/// The same sizes without an energy model: TC2, 0 and 1 big, 2 to 4 little.
+/// Gives a machine without an energy model: TC2, 0 and 1 big, 2 to 4 little.
 fn no_model(mode: &str) -> Core {
     let mut facts = machine(&tc2());
     facts.perf_domains.clear();
@@ -101,7 +118,7 @@ fn line_1_pinned() {
     }
 }
 
-/// Line 2. Nothing idle, nothing packs: the target, busy (docs/rules/wake-ups.md#idle-sibling (9)).
+/// Line 2. Nothing idle, nothing packs: the target, busy (docs/rules/wake-ups.md#idle-sibling, 9).
 #[test]
 fn line_2_overloaded() {
     let mut core = caches(&[4], "auto");

@@ -1,6 +1,35 @@
 //! The rules of power-policy one by one, with the worked numbers
 //! (docs/rules/linux-3-8.md#groups-and-capacity, docs/rules/power-policy.md#power-placement-cleanup
 //! to docs/rules/power-policy.md#power-parameters).
+//!
+//! What must stay: P1 to P18 are the patches' numbers; figures are the pages' worked numbers, in
+//! whole percent. It covers policy/src/packing/power_policy.c, power_balance.c and
+//! policy/src/placement/idlest_4_13.c. Free: how helpers build a machine, and state that the rule
+//! does not read.
+//! Tests by part: `parameters_are_those_that_were_reconstructed`, `the_policy_is_written_by_name`
+//! (eras/power.rs); `one_level_less` (`wp_domains_3x`); `only_the_remote_group_is_allowed`,
+//! `single_shot_takes_any_thread`, `a_local_group_that_wins_is_chosen` (`wp_find_idlest_down`,
+//! `wp_levels_up_to`); `a_new_task_has_its_weight` (`wp_task_init`);
+//! `a_socket_is_full_at_its_threads_or_its_power`, `the_lowest_level_with_room_decides`,
+//! `a_leader_that_is_not_allowed`, `a_slow_group_is_not_full`, `capacity_is_room_under_balance`
+//! (`wp_pack_select`, `wp_pack_level`, `wp_pack_leader`, `wp_pack_room`);
+//! `small_tasks_by_the_numbers`, `small_tasks_join_the_fullest_with_room` (`wp_small_room`);
+//! `placement_by_utilisation_and_bursts`, `placement_by_utilisation_counts_compute_power`,
+//! `real_time_bounds_use`, `use_of_a_little_cpu` (`wp_pack_util`, `wp_pack_used`);
+//! `the_leader_pulls_from_the_donor`, `the_leader_pulls_under_7_3` (`wp_pack_leads`,
+//! `wp_pack_pull`); `who_may_only_spread` (`wp_pack_spreads`); `siblings_count_where_it_spreads`
+//! (`wp_spreads_at`); `packing_waits_for_quiet`,
+//! `lazy_balancing_packs_less_where_the_number_is_at_the_limit` (`wp_pack_settled`);
+//! `scattered_tasks_make_somebody_look` (`wp_pack_scattered`).
+//! Helpers, and who fails with them: `facts`, `still`, `share`, `busy` (most tests,
+//! `small_tasks_join_the_fullest_with_room` among them); `named` (all tests,
+//! `parameters_are_those_that_were_reconstructed` among them); `place` (10 tests,
+//! `only_the_remote_group_is_allowed` among them); `fork` (7 tests, `single_shot_takes_any_thread`
+//! among them); `task` (`small_tasks_by_the_numbers`, `small_tasks_join_the_fullest_with_room`,
+//! `placement_by_utilisation_and_bursts`, `placement_by_utilisation_counts_compute_power`); `wake`
+//! (`small_tasks_by_the_numbers`); `wake_from_0` (`placement_by_utilisation_counts_compute_power`,
+//! `real_time_bounds_use`); `two` (`the_leader_pulls_from_the_donor`, `who_may_only_spread`,
+//! `packing_waits_for_quiet`, `lazy_balancing_packs_less_where_the_number_is_at_the_limit`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

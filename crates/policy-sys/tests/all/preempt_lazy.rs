@@ -1,4 +1,11 @@
 //! When a displaced fair task gives way: docs/rules/queues.md#lazy-preemption.
+//!
+//! What must stay: who is marked lazily is the kernel's, by its preemption model. It covers
+//! policy/src/runqueue/resched.c and crates/policy-sys/src/resched.rs. Free: how the cases are
+//! listed.
+//! Tests by part: `a_busy_cpu_is_marked_where_the_kernel_is_lazy` (`wp_resched_curr_lazy`,
+//! `wp_dynamic_preempt_lazy`).
+//! Helpers, and who fails with them: `told` (`a_busy_cpu_is_marked_where_the_kernel_is_lazy`).
 
 use crate::common;
 

@@ -1,5 +1,17 @@
 //! Which tasks and groups balancing leaves alone: docs/rules/balancing.md#cache-hot,
 //! docs/rules/balancing.md#pull-eligible, docs/rules/balancing.md#pull-down.
+//!
+//! What must stay: each rule is the named kernels', read in their source; a new era says on which
+//! side it is. It covers policy/src/balance/detach.c, busiest.c and imbalance.c. Free: how helpers
+//! build a machine.
+//! Tests by part: `idle_tasks_are_never_hot`, `buddies_are_hot_for_busy_cpus` (`wp_task_hot`);
+//! `who_has_had_too_much_stays_at_first` (`wp_task_is_ineligible_on_dst_cpu`);
+//! `smaller_cpus_pull_where_no_group_is_of_the_same_class`, `a_misfit_waits_for_an_idle_core`
+//! (`wp_bal_candidate`, `wp_not_among_equals`).
+//! Helpers, and who fails with them: `on` (all tests,
+//! `smaller_cpus_pull_where_no_group_is_of_the_same_class` among them); `offer`
+//! (`idle_tasks_are_never_hot`, `buddies_are_hot_for_busy_cpus`,
+//! `who_has_had_too_much_stays_at_first`).
 
 use crate::common;
 

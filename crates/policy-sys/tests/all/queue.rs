@@ -1,5 +1,30 @@
 //! The live queues (policy/src/live_queue/queue.c): what its head comment and the comments of its
 //! functions promise, in numbers worked out here.
+//!
+//! What must stay: times and deadlines are exact but for the rounding that a test names; slices are
+//! 3 ms, a tick 4 ms, no sleeper is kept. The rule is docs/rules/live-queue.md. Free: names of
+//! tasks, and how helpers build a queue.
+//! Tests by part: `the_queues_time_is_the_mean_by_weight`, `v_is_the_mean_whatever_happens`
+//! (`wp_avg_vruntime`, `wp_update_avg_vruntime`); `a_sleeper_keeps_what_it_is_owed`,
+//! `a_sleepers_debt_is_forgiven_as_others_catch_up`, `lags_are_bounded`, `alone_nothing_is_owed`,
+//! `a_new_task_has_half_a_slice`, `a_debt_ends_with_the_queue` (`wp_live_queue_place`,
+//! `wp_live_queue_leave`, `wp_live_queue_clamp`); `a_move_keeps_lag_and_slice`,
+//! `a_pulled_task_is_where_its_deadline_is`, `a_slice_that_is_over_is_not_taken_along`
+//! (`wp_live_queue_deadline_on`); `alone_slices_follow_each_other`, `slices_end_if_somebody_waits`,
+//! `another_slice_if_nobody_is_owed_time` (`wp_live_queue_expired`, `wp_live_queue_yields`,
+//! `wp_update_deadline`); `a_slice_since_it_was_chosen_protects` (`wp_live_queue_protected_ns`);
+//! `who_is_owed_time_gives_way_to_an_earlier_deadline_only`,
+//! `who_goes_on_beside_others_is_chosen_anew`, `a_debt_that_is_paid_ends_the_turn`
+//! (`wp_live_queue_go_on`, `wp_live_queue_yields`); `who_had_its_share_is_preempted`,
+//! `what_has_just_begun_is_not_preempted_by_synchronous_wakeups`, `the_idle_policy_gives_way`
+//! (`wp_live_queue_preempts`); `an_earlier_deadline_that_is_eligible_goes_before`
+//! (`wp_live_queue_before`); `a_yield_gives_up_the_slice_of_who_is_owed` (`wp_yield_task`);
+//! `a_new_weight_keeps_what_is_owed`, `a_new_weight_counts_for_who_is_away`
+//! (`wp_live_queue_reweigh`).
+//! Helpers, and who fails with them: `core_at`, `waiting` (all tests,
+//! `the_queues_time_is_the_mean_by_weight` among them); `run` (most tests,
+//! `the_queues_time_is_the_mean_by_weight` among them); `times` (5 tests,
+//! `the_queues_time_is_the_mean_by_weight` among them).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

@@ -1,6 +1,23 @@
 //! Sleepers that a live queue keeps (policy/src/live_queue/queue_sleepers.c), in numbers worked out
 //! here. The rule is docs/rules/live-queue.md#vq-sleepers; the kernel's, `DELAY_DEQUEUE` and
 //! `DELAY_ZERO`, is docs/rules/queues.md#eevdf. All of nice 0 unless it is said.
+//!
+//! What must stay: a kept sleeper counts in V until it leaves, and leaves only in its turn or when
+//! nobody is awake. Free: names of tasks, and how helpers build a queue.
+//! Tests by part: `a_debtor_counts_while_it_sleeps`, `who_finds_no_place_leaves_with_its_debt`
+//! (`wp_delayed_keep`, `wp_live_queue_is_kept`); `it_leaves_when_it_is_its_turn`,
+//! `it_does_not_wait_for_who_is_not_due`, `each_that_leaves_may_make_another_one_due`,
+//! `the_running_task_can_go_before_it` (`wp_live_queue_retire`, `wp_live_queue_is_due`);
+//! `the_tick_lets_it_go_if_nobody_waits`, `the_tick_lets_several_go` (`wp_live_queue_expired`);
+//! `a_wakeup_does_not_preempt_before_it`, `who_is_owed_nothing_does_not_preempt_who_is_alone`
+//! (`wp_live_queue_preempts`); `the_last_takes_along_what_it_is_owed`,
+//! `a_debt_to_sleepers_is_forgiven`, `all_debts_end_when_nobody_is_awake` (`wp_delayed_drain`);
+//! `it_takes_its_debt_along`, `a_new_weight_keeps_the_debt` (`wp_live_queue_place`,
+//! `wp_delayed_part`); `a_yield_counts_beside_a_sleeper` (`wp_yield_task`);
+//! `v_is_the_mean_of_all_that_are_kept` (V after random steps).
+//! Helpers, and who fails with them: `run`, `one_in_debt`, `v` (most tests,
+//! `a_debtor_counts_while_it_sleeps` among them); `core`, `waiting` (all tests,
+//! `who_is_owed_nothing_does_not_preempt_who_is_alone` among them).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

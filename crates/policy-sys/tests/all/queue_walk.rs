@@ -1,5 +1,20 @@
 //! Looks at the tasks that wait on a CPU (policy/src/live_queue/queue_walk.c), in numbers worked
 //! out here. All of nice 0, slices of 3 ms.
+//!
+//! What must stay: a walk is begin, offers, end, with nothing between; who is offered is in the
+//! order in which they joined. The rule is docs/rules/live-queue.md. Free: names of tasks, and how
+//! helpers build a queue.
+//! Tests by part: `the_first_that_is_owed_time_is_taken`, `a_walk_begins_where_there_is_a_choice`,
+//! `the_running_task_goes_on_if_it_is_due_first`, `a_sleepers_turn_begins_the_walk_anew`,
+//! `a_sleeper_goes_before_those_that_are_not_owed` (`wp_pick_begin`, `wp_pick_offer`,
+//! `wp_pick_end`); `before_a_lone_one_sleepers_leave_as_in_a_walk` (`wp_pick_lone`);
+//! `a_task_of_one_cpu_is_the_next` (`wp_live_queue_is_next`); `only_the_first_are_looked_at`
+//! (`wp_pick_offer`, `wp_preempt_offer`, `WP_LIVE_QUEUE_LOOKS`);
+//! `who_waits_and_is_due_first_keeps_another_from_preempting` (`wp_preempt_begin`,
+//! `wp_preempt_offer`, `wp_preempt_end`).
+//! Helpers, and who fails with them: `core`, `waiting` (all tests,
+//! `the_first_that_is_owed_time_is_taken` among them); `run` (most tests,
+//! `the_first_that_is_owed_time_is_taken` among them).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

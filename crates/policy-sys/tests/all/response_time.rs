@@ -1,5 +1,20 @@
 //! What was posted as "sched/fair/schedutil: Better manage system response time", and the half-life
 //! of PELT: docs/rules/response-time.md. Values are worked from the posted formulas.
+//!
+//! What must stay: values are worked from the posted formulas or are of the postings named; they
+//! change only with the page. It covers policy/src/load_tracking/approximate.c, util_est.c and
+//! policy/src/frequency/response_time.c. Free: how helpers build a machine.
+//! Tests by part: `a_utilisation_after_a_run` (`wp_approximate_util_avg`);
+//! `the_way_to_a_utilisation` (`wp_approximate_runtime`); `what_fits_by_the_tick`
+//! (`wp_fits_capacity_threshold`, `wp_fits_thresholds`); `headroom_by_growth`
+//! (`wp_headroom_growth`); `response_time` (`wp_freq_response_ms`, `wp_apply_response_time`);
+//! `an_estimate_grows_while_its_task_runs`, `an_estimate_falls_slower_by_the_multiplier`,
+//! `a_periodic_task_keeps_its_estimate` (`wp_util_est_ramp`, `wp_util_est_fall`,
+//! `wp_util_est_update_running`); `the_half_life_of_all_signals` (`wp_pelt_unit`);
+//! `a_fast_estimate_for_the_frequency_alone` (`wp_util_est_faster`).
+//! Helpers, and who fails with them: `ran`, `estimate` (`an_estimate_grows_while_its_task_runs`,
+//! `an_estimate_falls_slower_by_the_multiplier`, `a_periodic_task_keeps_its_estimate`); `request`
+//! (`headroom_by_growth`, `response_time`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

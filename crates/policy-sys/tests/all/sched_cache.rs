@@ -1,5 +1,26 @@
 //! Cache-aware scheduling: docs/rules/cache-aware.md. Expected values follow from the rule by the
 //! arithmetic beside them.
+//!
+//! What must stay: sums, halvings and limits follow from the page by the arithmetic beside them. It
+//! covers policy/src/load_tracking/preferred_llc.c and policy/src/balance/llc_balance.c. Free:
+//! numbers of processes and threads, and how helpers build one.
+//! Tests by part: `the_cache_that_had_most`, `one_scan_an_epoch`, `an_old_preference`
+//! (`wp_task_cache_work`, `wp_task_tick_cache`); `an_epoch_halves`, `a_cpu_counts_all_processes`
+//! (`wp_update_epoch`, `wp_account_mm_sched`); `queues_count_preferences`
+//! (`wp_account_llc_enqueue`, `wp_account_llc_dequeue`); `too_many_running` (`wp_invalid_llc_nr`);
+//! `too_much_data` (`wp_exceed_llc_capacity`); `average_of_running_threads`
+//! (`wp_update_avg_scale`); `towards_the_preferred_cache` (`wp_can_migrate_llc`, `wp_llc_balance`);
+//! `a_lone_task_is_pushed` (`wp_balance_running`, `wp_alb_break_llc`); `a_task_stays_in_its_cache`
+//! (`wp_migrate_degrades_llc`); `no_push_out_of_the_preferred_cache` (`wp_alb_break_llc`);
+//! `where_it_acts` (`wp_multi_llcs`, `wp_sched_cache_domains`).
+//! Helpers, and who fails with them: `facts`, `two_caches`, `running` (most tests,
+//! `one_scan_an_epoch` among them); `with_process` (all tests, `too_many_running` among them);
+//! `ran` (`the_cache_that_had_most`, `one_scan_an_epoch`, `an_epoch_halves`);
+//! `preferred_after_scan` (`the_cache_that_had_most`); `keeps` (`too_many_running`,
+//! `too_much_data`, `an_old_preference`); `two_nodes` (`too_much_data`, `where_it_acts`); `smt`
+//! (`towards_the_preferred_cache`); `pull` (`towards_the_preferred_cache`,
+//! `a_lone_task_is_pushed`); `relieve` (`a_task_stays_in_its_cache`,
+//! `no_push_out_of_the_preferred_cache`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -205,7 +226,7 @@ fn too_many_running() {
     assert!(!keeps(two_caches(), |process| process.nr_threads = 1));
 }
 
-/// The same machine as two nodes, a cache each.
+/// Gives the machine of `two_caches` as two nodes, a cache each.
 fn two_nodes() -> MachineFacts {
     let mut facts = facts();
     facts.levels[1] = LevelFacts {

@@ -1,6 +1,28 @@
 //! The sched_mc series and the knob it builds on: rules and worked numbers
 //! (docs/rules/sched-mc.md#linux-3-1, docs/rules/sched-mc.md#sched-mc-patches and
 //! docs/rules/sched-mc.md#mc-acceptance).
+//!
+//! What must stay: P1 to P18 and the acceptance numbers are the page's; tables are
+//! `ca9_cpu_power_table.csv` and `u8500_opp.csv`. Era 3.1 to 3.4. It covers
+//! policy/src/packing/sched_mc_*.c and policy/src/balance/nohz_4_16.c. Free: how helpers build a
+//! machine, and state that the rule does not read.
+//! Tests by part: `places_by_mpidr` (`wp_mpidr_ids`); `the_topology_of_a_dual`,
+//! `the_topology_of_a_quad`, `the_knob_at_run_time` (`wp_mc_begin_level`, `wp_mc_dom_flags`,
+//! `wp_mc_power_mode`); `powers_of_the_table` (`wp_mc_cpu_power`); `the_speed_at_boot`
+//! (`wp_mc_boot`); `patches_one_by_one`, `the_architecture_is_asked_with_the_feature_only`
+//! (`wp_mc_asks`, `wp_mc_derive`); `debug_files` (`wp_mc_write_scale`, `wp_mc_write_power`);
+//! `thresholds_of_the_user` (`wp_mc_thresholds`); `forks_stay_while_there_is_room` (`wp_mc_keeps`,
+//! `wp_mc_room_at`); `time_of_other_classes_counts`, `capacity_is_refreshed_without_a_tick`
+//! (`wp_update_cpu_capacity_4_18`); `names_and_states` (eras/sched_mc.rs);
+//! `an_idle_cpu_beside_busy_ones_owns_balancing`, `a_kick_is_answered_by_state`
+//! (`wp_find_new_ilb_3_1`, `wp_ilb_enter`, `wp_ilb_exit`);
+//! `a_newly_idle_cpu_gets_a_running_task_at_level_2` (`wp_need_active_balance`).
+//! Helpers, and who fails with them: `a9`, `core` (most tests, `the_topology_of_a_dual` among
+//! them); `domains`, `groups` (`the_topology_of_a_dual`, `the_topology_of_a_quad`,
+//! `the_knob_at_run_time`, `patches_one_by_one`); `fork` (`forks_stay_while_there_is_room`);
+//! `attempt` (`capacity_is_refreshed_without_a_tick`,
+//! `a_newly_idle_cpu_gets_a_running_task_at_level_2`); `put` (`a_kick_is_answered_by_state`,
+//! `a_newly_idle_cpu_gets_a_running_task_at_level_2`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common::RunsAt as _;
@@ -292,7 +314,7 @@ fn thresholds_of_the_user() {
     assert_eq!(core.arch_power(0), 1024);
 }
 
-/// Where a fork of CPU 0 goes while the CPUs have so many fair tasks.
+/// Asks where a fork of CPU 0 goes while the CPUs have so many fair tasks.
 fn fork(core: &mut Core, tasks: [u32; 2]) -> u32 {
     for (cpu, nr) in (0..).zip(tasks) {
         let c = core.cpu_mut(cpu);

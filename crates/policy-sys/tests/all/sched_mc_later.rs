@@ -1,6 +1,24 @@
 //! sched-mc on kernels after 3.4 (docs/rules/sched-mc.md#sched-mc-patches and
 //! docs/rules/sched-mc.md#mc-acceptance; docs/decisions/033): the table, placement and balancing,
 //! on the newest era and on others.
+//!
+//! What must stay: what a core holds is the table's; placement and balancing ask the same table.
+//! Eras are those of `ERAS`; a new era joins the list. It covers
+//! policy/src/packing/sched_mc_pack.c, sched_mc_table.c and sched_mc_irq.c. Free: how helpers build
+//! a machine; a further era in `ERAS`.
+//! Tests by part: `what_a_core_holds`, `a_clock_that_the_kernel_sets` (`wp_mc_tasks_at`,
+//! `wp_mc_khz`, `wp_mc_holds`); `thresholds_of_the_user` (`wp_mc_thresholds`);
+//! `tasks_join_the_lowest_with_room`, `what_each_level_places` (`wp_mc_select`, `wp_mc_places`);
+//! `time_of_other_classes_counts` (`wp_mc_room`); `balancing_leaves_what_has_room`
+//! (`wp_mc_overfull`, `wp_mc_balances`, `wp_pack_spreads`); `idle_cpus_of_low_numbers_draw`
+//! (`wp_mc_draws`, `wp_mc_lowest`); `the_leader_takes_from_the_least` (`wp_pack_leads`,
+//! `wp_pack_pull`); `no_kicks_for_another_cache`, `no_useless_kicks` (`wp_surplus`,
+//! `wp_mc_lower_idle`, `wp_mc_quiet`); `interrupts_leave_after_a_while` (`wp_irq_cpu`,
+//! `wp_mc_out_of_use`).
+//! Helpers, and who fails with them: `facts`, `made` (all tests, `what_a_core_holds` among them);
+//! `loads` (most tests, `tasks_join_the_lowest_with_room` among them); `placed`
+//! (`tasks_join_the_lowest_with_room`, `what_each_level_places`, `time_of_other_classes_counts`);
+//! `source` (`balancing_leaves_what_has_room`, `idle_cpus_of_low_numbers_draw`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -71,7 +89,7 @@ fn loads(core: &mut Core, tasks: &[u32]) {
     }
 }
 
-/// Where a small task that slept on `prev` goes.
+/// Asks where a small task that slept on `prev` goes.
 fn placed(core: &mut Core, kind: PlaceKind, prev: u32) -> Choice {
     let task = sleeper(core, 9, prev, 20, 20);
     let mut request = ask(kind, prev, prev);

@@ -1,6 +1,13 @@
 //! The names of sis-short: versions, states, parameters, what runs live. Source:
 //! docs/rules/short-wakes.md#short-switch, docs/rules/short-wakes.md#short-versions;
 //! docs/guide/policy.md.
+//!
+//! What must stay: version names and the parameters of each are the page's rows. It covers
+//! crates/policy-sys/src/eras/short.rs. Free: how the rows are written.
+//! Tests by part: `names_and_states`, `the_parameters_of_each_version` (eras/short.rs);
+//! `every_version_runs_live` (`not_in_live_build`).
+//! Helpers, and who fails with them: `value` (`names_and_states`,
+//! `the_parameters_of_each_version`).
 #![allow(missing_docs, reason = "not a library")]
 
 use wakeplace_policy_sys::Policy;

@@ -1,5 +1,23 @@
 //! Short wake-ups: what is short, where a short waker pulls its wakee, where they stack, in all
 //! versions of sis-short, each against its row of docs/rules/short-wakes.md#short-versions.
+//!
+//! What must stay: `State::stacks` is written from the rows of the page and calls nothing of the
+//! core; figures are of tests/data/sis_util_scan.csv and the page's tables. It covers
+//! policy/src/placement/short_wake.c and policy/src/load_tracking/duration.c. Free: seeds and
+//! numbers of states, and how helpers build one.
+//! Tests by part: `the_largest_short_average`, `granularity_of_other_queues`,
+//! `the_edge_of_each_version`, `the_measure_of_v1` (`wp_is_short`, `wp_short_granularity`);
+//! `hunk_a_of_v5`, `hunk_a_crosses_caches`, `the_place_of_hunk_a` (`wp_short_here`);
+//! `each_version_stacks_as_its_row_says`, `the_decision_table_in_one_go` (`wp_short_decide`,
+//! `wp_short_before_scan`, `wp_short_in_scan`); `the_idle_task_is_not_short` (`wp_curr_short`);
+//! `the_gate_of_each_depth`, `where_the_gate_opens`, `exactly_sixty_percent_is_closed`,
+//! `the_gate_needs_sis_util` (`wp_short_in_scan`); `a_fan_out_of_seven`,
+//! `the_flip_of_this_wake_up_counts` (`wp_short_pair`, `wp_record_wakee`);
+//! `the_prototype_compares_with_the_search` (`wp_scan_cost_ns`, `wp_note_scan_cost`).
+//! Helpers, and who fails with them: `caches`, `busy`, `wakee`, `wake`, `build`, `ask` (all tests,
+//! `hunk_a_of_v5` among them); `stacking` (5 tests, `the_edge_of_each_version` among them);
+//! `stacks`, `states` (`each_version_stacks_as_its_row_says`); `waker_is_short`
+//! (`the_largest_short_average`, `granularity_of_other_queues`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -651,7 +669,7 @@ fn the_gate_needs_sis_util() {
 /// Goal: one waker, seven short wakees, a busy cache: v5 stacks the first one only, since its CPU
 /// then has two tasks; v6 stacks while its partner stays the same (its first flip, here the first
 /// wake-up of another, ends that); v8 never, as nobody of them woke it. Source:
-/// docs/rules/short-wakes.md#short-scenarios (4).
+/// docs/rules/short-wakes.md#short-scenarios, point 4.
 #[test]
 fn a_fan_out_of_seven() {
     // Who stays on CPU 0 of the seven, if the first had been the waker's partner before.

@@ -1,5 +1,30 @@
 //! Worked numbers of docs/rules/signals.md#pelt-update to docs/rules/signals.md#attach-detach and
 //! docs/rules/signals.md#util-est, and docs/rules/capacity-aware.md#time-to-big.
+//!
+//! What must stay: numbers are the page's worked ones, exact but where a test allows a rounding and
+//! says why. It covers policy/src/load_tracking/signals.c, pelt.c, util_est.c and
+//! policy/src/runqueue/rq.c. Free: names of tasks, and how helpers run them.
+//! Tests by part: `one_update_or_a_thousand`, `boundary_backwards_and_no_load`,
+//! `small_steps_keep_their_remainder` (`wp_update_load_sum`); the tests `time_to_be_big_*`,
+//! `saturation_by_mode`, `lost_idle_time` (`wp_update_rq_clock`, `wp_enter_idle`); `piled_forks`,
+//! `start_values` (`wp_post_init_entity_util_avg`); `queue_is_the_sum_of_its_tasks`,
+//! `migrated_sleepers_leave_nothing`, `attach_takes_the_queues_divider`,
+//! `the_first_microsecond_counts_once` (`wp_attach_entity_load_avg`, `wp_detach_entity_load_avg`,
+//! `wp_apply_removed`); `a_sleeper_fades_for_the_idle_time_of_its_old_cpu`
+//! (`wp_migrate_se_pelt_lag`); `util_est_single`, `util_est_follows_the_queue`, `util_est_pair`
+//! (`wp_util_est_next`, `wp_util_est_enqueue`); `a_kept_sleeper_weighs_but_does_not_run`
+//! (`wp_set_delayed`); `a_run_reaches_so_much`, `a_fast_estimate_raises_the_demand`
+//! (`wp_util_est_of_run`, `wp_util_est_faster`); `histories_of_load_end_at_their_goal`
+//! (`wp_cpu_load_update_5_1`); `a_pulled_task_counts_no_more` (`wp_migrate_pulled`);
+//! `queued_load_is_the_load_of_who_is_always_queued` (`wp_enqueue_runnable_load_avg_5_6`).
+//! Helpers, and who fails with them: `running` (`one_update_or_a_thousand`,
+//! `boundary_backwards_and_no_load`, `small_steps_keep_their_remainder`,
+//! `queued_load_is_the_load_of_who_is_always_queued`); `ms_until` (`time_to_be_big_clock_scaled`,
+//! `time_to_be_big_contribution_scaled`); `start_running` (`time_to_be_big_clock_scaled`,
+//! `time_to_be_big_contribution_scaled`, `saturation_by_mode`, `lost_idle_time`); `saturation`
+//! (`saturation_by_mode`); `shared_queue` (`queue_is_the_sum_of_its_tasks`,
+//! `migrated_sleepers_leave_nothing`, `a_sleeper_fades_for_the_idle_time_of_its_old_cpu`,
+//! `a_kept_sleeper_weighs_but_does_not_run`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -303,7 +328,7 @@ const MODES: [&[(&str, &str)]; 2] = [
     &[("pelt_scale", "contrib"), ("runnable_is_load", "on")],
 ];
 
-/// Goal: the queue's utilisation is the sum of its tasks' +-1 for each that ever joined (5), after
+/// Goal: the queue's utilisation is the sum of its tasks' +-1 for each that ever joined, after
 /// attaching, running, and detaching one by one; after the last about 0, not wrapped, and what
 /// rounding left decays to 0. Source: docs/rules/signals.md#attach-detach-numbers.
 #[test]

@@ -1,4 +1,19 @@
 //! Signals and frequency requests of the era linux-7.3.
+//! Rules: docs/rules/signals.md#pelt-periodic-task, docs/rules/signals.md#new-task-numbers,
+//! docs/rules/capacity.md#schedutil.
+//!
+//! What must stay: rows are of tests/data, numbers of the pages; change them only with these. It
+//! covers policy/src/load_tracking/signals.c and policy/src/frequency/freq.c, demand.c. Free: how
+//! rows are read, and how helpers run a task.
+//! Tests by part: `periodic_5pct_rows` (`wp_update_load_avg_se`, `wp_util_est_update`);
+//! `start_of_new_tasks` (`wp_post_init_entity_util_avg`); `clock_form` (`wp_update_rq_clock`);
+//! `schedutil_examples`, `schedutil_inputs` (`wp_cpu_freq_demand`, `wp_map_freq`);
+//! `schedutil_hints` (`wp_sugov_effective_cpu_perf`); `rate_limit` (`wp_rate_limit_us`);
+//! `estimate_leaves_before_the_frequency` (`wp_util_est_dequeue`); `external_frequencies`,
+//! `external_requests_lead_to_the_hints` (`wp_perf_request`).
+//! Helpers, and who fails with them: `activation` (`periodic_5pct_rows`); `signal_changed`
+//! (`schedutil_examples`, `schedutil_inputs`, `schedutil_hints`, `external_frequencies`);
+//! `requested_mhz` (`schedutil_examples`, `schedutil_inputs`).
 
 use crate::common;
 

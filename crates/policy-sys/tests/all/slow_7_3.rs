@@ -1,6 +1,25 @@
 //! The slow path of Linux 7.3 (fork, exec): which group, which CPU in it. Source:
 //! docs/rules/wake-ups.md#slow-path and docs/rules/balancing.md#group-class;
 //! docs/rules/capacity-aware.md#idlest-cpu.
+//!
+//! What must stay: the model (`class`, `avg`, `choose`) calls nothing of the core; margins are 117
+//! % and NUMA's limit as on the page. It covers policy/src/placement/idlest_class.c and idlest.c.
+//! Free: seeds and numbers of states, and how helpers build one.
+//! Tests by part: `fork_goes_to_more_idle_cpus`, `less_utilisation_among_remote_groups`,
+//! `class_before_load`, `misfit_groups` (`wp_update_pick_idlest`, `wp_find_idlest_group`);
+//! `pending_is_not_idle`, `exec_leaves_itself_out`, `exec_takes_its_estimate_along`,
+//! `exactly_full_is_fully_busy` (`wp_update_sg_wakeup_stats`); `affinity` (`wp_dom_allowed`,
+//! `wp_local_group`); `loads_within_the_margin_stay`, `equal_loads_take_the_first`,
+//! `numa_adds_the_margin_to_the_remote_load` (`wp_leave_for_load`);
+//! `numa_keeps_small_groups_together` (`wp_leave_for_idle`); `cpu_in_the_group`
+//! (`wp_find_idlest_group_cpu`); `random_states_agree_with_the_model` (`wp_find_idlest_group` as a
+//! whole).
+//! Helpers, and who fails with them: `caches`, `busy`, `child`, `fork` (most tests, `affinity`
+//! among them); `idle_machine` (all tests, `fork_goes_to_more_idle_cpus` among them); `forked` (7
+//! tests, `fork_goes_to_more_idle_cpus` among them); `capacity`, `class`, `avg`, `choose`
+//! (`random_states_agree_with_the_model`); `loaded`, `loads` (`loads_within_the_margin_stay`,
+//! `numa_adds_the_margin_to_the_remote_load`); `nodes` (`loads_within_the_margin_stay`,
+//! `numa_adds_the_margin_to_the_remote_load`, `numa_keeps_small_groups_together`).
 
 use crate::common;
 
@@ -16,7 +35,7 @@ fn caches(sizes: &[usize]) -> MachineFacts {
     facts
 }
 
-/// The same, each cache a node.
+/// Gives the machine of `caches`, each cache a node.
 fn nodes(sizes: &[usize]) -> MachineFacts {
     let mut facts = caches(sizes);
     facts.levels[1].numa = true;
@@ -46,7 +65,7 @@ fn fork(core: &mut Core, task: &Task, cpu: u32) -> (u32, Reason) {
     (got.cpu, got.reason)
 }
 
-/// A fork on CPU 0.
+/// Asks where a fork on CPU 0 goes.
 fn forked(core: &mut Core) -> (u32, Reason) {
     let task = child(core, 0);
     fork(core, &task, 0)

@@ -1,6 +1,18 @@
 //! Task groups: the levels' signals stay sums of each other, whatever happens
 //! (docs/rules/signals.md#pelt-update, docs/rules/signals.md#attach-detach,
 //! docs/rules/signals.md#load-for-balancing; docs/decisions/020).
+//!
+//! What must stay: on every level the sums agree to one each by rounding, after every event
+//! (`check`). It covers policy/src/load_tracking/task_group_signals.c and
+//! policy/src/runqueue/task_group.c. Free: seeds, and numbers of tasks and groups.
+//! Tests by part: `the_levels_are_sums_of_each_other` (`wp_propagate_entity_load_avg`,
+//! `wp_tg_queue_update`); `nothing_stays_of_a_group_without_tasks` (`wp_tg_apply_removed`,
+//! `wp_tg_leave_share`); `a_group_on_two_cpus_weighs_half_on_each` (`wp_calc_group_shares`);
+//! `a_lone_task_is_the_same_in_a_group` (`wp_tg_enqueue`, `wp_tg_dequeue`,
+//! `wp_tg_migrate_sleeping`).
+//! Helpers, and who fails with them: `running`, `step` (`the_levels_are_sums_of_each_other`,
+//! `nothing_stays_of_a_group_without_tasks`); `sum`, `check` (`the_levels_are_sums_of_each_other`);
+//! `life` (`a_lone_task_is_the_same_in_a_group`).
 
 use crate::common;
 

@@ -1,4 +1,11 @@
 //! The governor of thermal zones (docs/guide/model.md), look by look by hand, and its pressure.
+//!
+//! What must stay: steps and delays are those of the page's rule, look by look. It covers
+//! policy/src/frequency/thermal.c and crates/policy-sys/src/thermal.rs. Free: how a look is
+//! written.
+//! Tests by part: `looks_one_after_the_other` (`wp_thermal_look`, `wp_thermal_delay_ms`);
+//! `a_cap_for_heat_is_thermal_pressure` (`wp_thermal_pressure`).
+//! Helpers, and who fails with them: `governor` (`looks_one_after_the_other`).
 
 use crate::common;
 

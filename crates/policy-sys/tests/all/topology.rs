@@ -2,6 +2,19 @@
 //! docs/rules/domains.md#known-machines, docs/rules/capacity-aware.md#asym-flag,
 //! docs/rules/capacity-aware.md#balance-wake, docs/rules/capacity-aware.md#rdmax,
 //! docs/rules/capacity-aware.md#group-extremes.
+//!
+//! What must stay: spans, flags and tunables are those of the pages, era 4.17; real machines are
+//! described as the page has them. It covers policy/src/topology/topology.c. Free: how helpers
+//! describe a machine.
+//! Tests by part: `levels_of_server_machines`, `levels_of_big_little_machines`,
+//! `single_cpu_levels_vanish` (`wp_build_sched_domains`, `wp_sd_parent_degenerate`);
+//! `partial_asymmetry` (`wp_asym_full`, `wp_capacity_is_new`); `balance_wake_only_where_it_helps`
+//! (`wp_set_balance_wake`); `tunables` (`wp_sd_init`); `groups_of_tc2` (`wp_build_sched_groups`,
+//! `wp_update_group_capacity`); `a_cpu_that_is_offline_is_in_no_domain` (`wp_collect_span`).
+//! Helpers, and who fails with them: `doms` (most tests, `levels_of_big_little_machines` among
+//! them); `symmetric`, `spr` (`levels_of_server_machines`, `tunables`); `spans`
+//! (`levels_of_server_machines`, `levels_of_big_little_machines`, `single_cpu_levels_vanish`,
+//! `a_cpu_that_is_offline_is_in_no_domain`).
 
 use crate::common;
 

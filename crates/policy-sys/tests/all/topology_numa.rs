@@ -1,4 +1,18 @@
 //! NUMA levels whose groups overlap, and what cannot be built: docs/rules/domains.md#numa-nodes.
+//!
+//! What must stay: spans and groups of the rings are derived by hand from the distances; what
+//! cannot be built is refused, never built wrongly. It covers policy/src/topology/numa.c. Free: how
+//! helpers describe distances.
+//! Tests by part: `a_ring_of_four_nodes`, `a_ring_of_six_nodes`, `a_ring_with_a_node_offline`
+//! (`wp_build_overlap_sched_groups`, `wp_build_balance_mask`, `wp_collect_near`);
+//! `balancing_across_a_ring` (`wp_find_busiest`); `a_ring_of_two_sizes` (`wp_asym_full`);
+//! `refusals` (`wp_build_overlap`, `wp_topo_room`); `a_level_that_adds_nothing_takes_no_room`
+//! (`wp_sd_parent_degenerate`); `an_energy_model_needs_room` (`WP_EM_FULL`).
+//! Helpers, and who fails with them: `ring` (all tests, `a_ring_of_four_nodes` among them); `core`
+//! (most tests, `a_ring_of_four_nodes` among them); `wide_ring` (`refusals`,
+//! `a_level_that_adds_nothing_takes_no_room`); `list` (`a_ring_of_four_nodes`,
+//! `a_ring_of_six_nodes`, `a_ring_with_a_node_offline`, `a_level_that_adds_nothing_takes_no_room`);
+//! `domain` (`a_ring_of_four_nodes`, `a_ring_of_six_nodes`, `a_ring_with_a_node_offline`).
 
 use crate::common;
 

@@ -1,5 +1,28 @@
 //! What was posted as "uclamp sum aggregation": docs/rules/uclamp-sum.md. Values are worked from
 //! the posted formulas.
+//!
+//! What must stay: biases and demands are worked from the posted formulas, to the unit. It covers
+//! policy/src/load_tracking/uclamp_sum.c and policy/src/energy/energy_uclamp.c. Free: names of
+//! tasks, and how helpers queue them.
+//! Tests by part: `the_bias_of_a_task` (`wp_util_bias_update`);
+//! `a_bound_does_not_take_from_others`, `the_best_served_task_is_forgotten_as_it_leaves`
+//! (`wp_uclamp_spared`); `a_cpus_bias_is_the_sum_of_its_tasks` (`wp_util_bias_enqueue`,
+//! `wp_util_bias_dequeue`); `an_estimate_within_hints` (`wp_util_est_uclamp_update`);
+//! `demand_with_biases`, `a_bound_does_not_end_where_another_task_joins` (`wp_util_bias_freq`,
+//! `wp_cpu_util_cfs_boost_uclamp`); `what_fits_within_hints`, `boosts_add_up`,
+//! `overutilized_by_both_demands` (`wp_util_fits_uclamp`); `utilisation_with_the_task`,
+//! `hints_move_the_state_not_the_busy_time` (`wp_cpu_util_uclamp`); `a_negative_bias_fades`
+//! (`wp_propagate_negative_bias`).
+//! Helpers, and who fails with them: `queue` (5 tests, `the_bias_of_a_task` among them); `lone` (6
+//! tests, `the_bias_of_a_task` among them); `within`, `bias` (`the_bias_of_a_task`,
+//! `a_bound_does_not_take_from_others`, `the_best_served_task_is_forgotten_as_it_leaves`,
+//! `overutilized_by_both_demands`); `hinted`, `wake` (`what_fits_within_hints`,
+//! `utilisation_with_the_task`, `hints_move_the_state_not_the_busy_time`, `boosts_add_up`);
+//! `beside` (`a_bound_does_not_take_from_others`,
+//! `the_best_served_task_is_forgotten_as_it_leaves`); `demand` (`demand_with_biases`); `request`
+//! (`a_bound_does_not_end_where_another_task_joins`); `two_clusters` (`utilisation_with_the_task`,
+//! `hints_move_the_state_not_the_busy_time`, `boosts_add_up`); `adds`
+//! (`hints_move_the_state_not_the_busy_time`); `demand_of` (`a_negative_bias_fades`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -1,5 +1,12 @@
 //! The estimate in 6.12's order of update, against the table of
 //! docs/rules/signals.md#pelt-periodic-task.
+//!
+//! What must stay: columns 4 and 5 of the page's table, every row. It covers
+//! policy/src/load_tracking/util_est.c. Free: how rows are read.
+//! Tests by part: `column_5_of_the_periodic_task`, `column_4_before_and_after` (`wp_util_est_next`,
+//! `wp_util_est_update`).
+//! Helpers, and who fails with them: `estimates` (all tests, `column_5_of_the_periodic_task` among
+//! them).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

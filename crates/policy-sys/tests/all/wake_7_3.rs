@@ -2,6 +2,23 @@
 //! search. The asymmetric search is in `wake_asym_7_3.rs`, the path as a whole against an
 //! independent model in `wake_model_7_3.rs`. Source: docs/rules/wake-ups.md#wake-wide to
 //! docs/rules/wake-ups.md#idle-scan.
+//!
+//! What must stay: steps are numbered as the page numbers them; depths are of
+//! tests/data/sis_util_scan.csv. It covers policy/src/placement/idle_sibling.c, idle_scan.c,
+//! idle_hints.c and select.c. Free: how helpers build a machine, and which CPU is busy where no
+//! rule reads it.
+//! Tests by part: `step_1_target`, `step_2_prev`, `step_6_no_cache_domain`, `step_9_target`
+//! (`wp_select_idle_sibling`); `queues_count_idle_policy` (`wp_idle_policy_enqueue`,
+//! `wp_idle_policy_dequeue`); `step_2_and_9_clusters` (`wp_cpus_share_resources`); `step_3_kthread`
+//! (`wp_kthread_done`); `step_4_recent` (`wp_take_recent`); `step_7_sibling_of_prev`
+//! (`wp_select_idle_smt`); `step_8_idle_core` (`wp_select_idle_core`); `step_8_order`,
+//! `search_ends_at_the_depth`, `depth_and_idle_cores` (`wp_select_idle_cpu`, `wp_scan_dom`);
+//! `wake_wide` (`wp_wake_wide`); `wake_affine_by_weight` (`wp_wake_affine_weight`);
+//! `wake_affine_by_idle` (`wp_wake_affine_idle`); `search_depth`, `search_depth_of_a_core`,
+//! `depth_belongs_to_the_search_domain` (`wp_sis_depth`, `wp_update_idle_cpu_scan`).
+//! Helpers, and who fails with them: `layers`, `all_busy`, `wakee`, `idle` (most tests,
+//! `step_1_target` among them); `idle_policy_only` (`step_1_target`, `step_2_prev`,
+//! `step_8_idle_core`); `affine` (`wake_affine_by_weight`, `wake_affine_by_idle`).
 
 use crate::common;
 
@@ -368,7 +385,7 @@ fn wake_affine_by_weight() {
 }
 
 /// Goal: the order of WA_IDLE: an idle waking CPU, a synchronous waker alone, an idle prev. Source:
-/// docs/rules/wake-ups.md#wake-affine WA_IDLE (1), (2), (3).
+/// docs/rules/wake-ups.md#wake-affine, WA_IDLE, points 1 to 3.
 #[test]
 fn wake_affine_by_idle() {
     let alone = |core: &mut Core| core.cpu_mut(0).queue.nr_running = 1;

@@ -1,6 +1,16 @@
 //! The wake-up fast path of Linux 7.3 on machines with CPUs of different capacity. Source:
 //! docs/rules/wake-ups.md#idle-sibling, docs/rules/wake-ups.md#idle-capacity;
 //! docs/rules/capacity-aware.md#asym-fast-path.
+//!
+//! What must stay: what fits is decided by capacity.c, not here; capacities are 462 and 1024 of
+//! HiKey960. It covers policy/src/placement/idle_capacity.c and idle_sibling.c. Free: how helpers
+//! build a state.
+//! Tests by part: `asym_example`, `asym_nearest`, `asym_depth`, `asym_smt_ranks`
+//! (`wp_select_idle_capacity`, `wp_capacity_offer`); `asym_candidates_fit` (`wp_near_enough`,
+//! `wp_asym_search`).
+//! Helpers, and who fails with them: `demand` (all tests, `asym_example` among them); `hikey`
+//! (`asym_example`, `asym_candidates_fit`, `asym_nearest`, `asym_depth`); `demand_of`
+//! (`asym_example`).
 
 use crate::common;
 

@@ -1,6 +1,15 @@
 //! The whole wake-up fast path of Linux 7.3 against an independent evaluation in plain lists, on
 //! random states: wake_wide, wake_affine, the nine steps, the limited search, the asymmetric
 //! search. Source: docs/rules/wake-ups.md#try-to-wake-up to docs/rules/wake-ups.md#idle-capacity.
+//!
+//! What must stay: the model (`per_llc` to `place`) calls nothing of the core and names the page's
+//! steps; `random_case` makes a question, `ask_core` asks the core. It covers
+//! policy/src/placement/select.c and all that a wake-up calls (idle_sibling.c, idle_scan.c,
+//! idle_capacity.c). `good`, `free`, `running`, `fits` and `idle` judge a CPU (`cpus`, `llc`,
+//! `same_cluster`, `asym`, `core_of` say where it is), `target` is wake_affine, `near` the nine
+//! steps, `scan`, `ring` and `asym_search` the searches. Test:
+//! `random_states_agree_with_the_model`. Free: seeds and numbers of states; how `random_case`
+//! draws.
 
 use crate::common;
 

@@ -1,3 +1,25 @@
+//! How a comparison is shown (docs/guide/results.md; docs/guide/report.md).
+//!
+//! What must stay: figures are worked by hand beside the tests; keys of JSON and columns of CSV are
+//! a contract, words for people are not.
+//! Tests by part (in crates/report/src): crates/outcome/src/comparison.rs:
+//! `compare_has_the_shape_of_the_contract` (`Run`, `Metric`, `Delta`), `sim_has_runs_and_no_deltas`
+//! (`deltas`); json.rs: `compare_has_the_shape_of_the_contract` (`comparison`, `run`, `metrics`),
+//! `numbers_that_are_none_do_not_appear` (what is null or absent); comparison.rs:
+//! `people_get_result_spread_and_verdict` (`human`, `heading`, `others`),
+//! `all_that_is_judged_is_counted` (`intervals`, `expected_by_chance`),
+//! `expected_misses_are_rounded_like_at_school` (`shown_misses`), `a_loss_from_nothing_is_told`
+//! (`csv_rows`, `figure_cells`), `narrow_terminals_get_tables_as_narrow_as_whole_words_allow`
+//! (`compared`, `comparisons`), `a_headline_names_the_price` (`verdicts`, `key_metrics`),
+//! `a_mean_that_goes_another_way_explains_itself` (`goes_apart`), `modelled_joules_say_so`
+//! (`named`, `single`), `markdown_is_a_table_with_its_verdict` (`document`); paint.rs:
+//! `colour_adds_nothing_but_colour` (a headline); crates/outcome/src/forms.rs:
+//! `a_loss_from_nothing_is_told` (`interval`); phrase.rs: `a_headline_names_the_price` (`verdict`,
+//! `besides`, `paint`); comparison.rs: all others.
+//! Helpers, and who fails with them: `metrics`, `runs`, `fake`, `two` (most tests); `json` (7
+//! tests); `measured` (`a_headline_names_the_price`,
+//! `a_mean_that_goes_another_way_explains_itself`).
+
 use super::{comparison, comparisons, shown_misses};
 use crate::{Format, Style};
 use serde_json::Value;

@@ -3,9 +3,12 @@
 //! What must stay: runs stand in the order of the result, and times are ns; a study's runs are
 //! paired by the name of the case, others by the workload. Results without single runs, with a seed
 //! or metric twice, or with a hash that is none are refused by the name of the file and of the run.
-//! Tests by part: `what_has_no_pairs_is_refused` (`check`, `hash`), `the_most_alike_are_a_pair`
-//! (`alike`, `names`), `runs_of_one_seed_are_a_pair` (`of_comparison`), `two_results_are_compared`
-//! (real results). `of_study` has no test of its own.
+//! Free: words for people that no test quotes. Tests by part: `what_has_no_pairs_is_refused`
+//! (`check`, `hash`), `the_most_alike_are_a_pair` (`alike`, `names`), `runs_of_one_seed_are_a_pair`
+//! (`of_comparison`), `two_results_are_compared` (real results). `of_study` has no test of its own.
+//! `kept` and `named` by the first two, `pairs` by the third; `program` has no test of its own.
+//!
+//! Callers: diff.rs (`kept`).
 //!
 //! Tests: crates/report/src/diff/tests.rs,
 //! crates/cli/tests/all/results.rs::two_results_are_compared

@@ -2,8 +2,8 @@
 //!
 //! What must stay: names before likeness, so that a renamed policy still finds its partner; a run
 //! has at most one partner, and none where two are as like; the order of pairs is that of the later
-//! result (`diff.rs`). Tests by part: `runs_of_one_seed_are_a_pair` (`by_name`),
-//! `the_most_alike_are_a_pair` (`by_likeness`, `alone`).
+//! result (`diff.rs`). Free: words for people that no test quotes. Tests by part:
+//! `runs_of_one_seed_are_a_pair` (`by_name`), `the_most_alike_are_a_pair` (`by_likeness`, `alone`).
 //!
 //! Tests: crates/report/src/diff/tests.rs
 

@@ -1,3 +1,13 @@
+//! Two results side by side (docs/guide/results.md, "Two results").
+//!
+//! What must stay: pairs are of one seed; what has no pair is said.
+//! Tests by part (in crates/report/src): diff.rs: `runs_of_one_seed_are_a_pair` (`difference`,
+//! `settings`, `policy_runs`), `the_most_alike_are_a_pair` (`diff`, `asked`),
+//! `what_has_no_pairs_is_refused` (errors); diff/kept.rs: `runs_of_one_seed_are_a_pair`
+//! (`of_comparison`), `the_most_alike_are_a_pair` (`alike`, `names`),
+//! `what_has_no_pairs_is_refused` (`check`, `hash`).
+//! Helpers, and who fails with them: `result`, `source` (all tests).
+
 use super::diff;
 use crate::{Format, Source, Style, comparisons};
 use serde_json::{Value, json};

@@ -4,6 +4,8 @@
 //! axis has a length even if all is 0. Everything else may change. Tests by part:
 //! `where_all_is_nothing_the_axis_has_a_length` (`of`).
 //!
+//! Callers: charts.rs (`of`).
+//!
 //! Tests: below
 
 use super::charts::Dot;

@@ -2,8 +2,10 @@
 //!
 //! What must stay: rows are cases 1 to 8 and their sum, as in `wakeup_cases.rs`; counts are those
 //! of the result, and nothing is computed; a result that counted none has no section. Words may
-//! change. Tests by part: `counted_cases_have_a_table` (`of_runs`, `table`, `section`). `of_rows`,
-//! for studies, has no test of its own.
+//! change. Tests by part: `counted_cases_have_a_table` (`of_runs`, `table`, `section`), the same
+//! also `holds`. `of_rows`, for studies, has no test of its own.
+//!
+//! Callers: compared.rs (`of_runs`), study.rs (`of_rows`).
 //!
 //! Tests: crates/report/src/html/tests.rs::counted_cases_have_a_table
 

@@ -8,7 +8,13 @@
 //! `it_can_be_read_without_eyes_and_without_a_mouse` (each chart has its text),
 //! residency.rs::`many_clusters_have_one_chart_weighted_by_cpus` (`stacks` is drawn),
 //! axis.rs::`where_all_is_nothing_the_axis_has_a_length` (`dots`, its axis). What a browser makes
-//! of a spec is seen by xtask/src/tries/pages.rs alone.
+//! of a spec is seen by xtask/src/tries/pages.rs alone. The parts of charts (`base`, `once`,
+//! `series`, `coloured`, `y_labels`, `legend`, `dot_tooltip`, `points`, `state_colour`,
+//! `parts_range`, `bars`, `curves`) are run by all tests of pages; their looks are seen in a
+//! browser only.
+//!
+//! Callers: details.rs (`dots`, `bars`), energy.rs (`stacks`, `bars`), comparison.rs (`series`),
+//! latency.rs (`curves`), residency.rs (`stacks`), json.rs (`series`), many files (`once`).
 //!
 //! Tests: crates/report/src/html/drawings.rs::names_become_colours_and_data_stays,
 //! crates/report/src/html/tests.rs, xtask/src/tries/pages.rs

@@ -8,7 +8,11 @@
 //! (`label`, `noun`), `notes_have_code_and_losses_from_nothing_have_chips` (`chips`, `figure`),
 //! `an_older_result_has_less_and_says_so` (no verdict),
 //! `several_workloads_are_told_apart_at_a_glance` (title), `runs_to_the_end_of_their_tasks_say_so`
-//! (`facts`).
+//! (`facts`), the first also `plain_sentence`, `differences`, `change_tile`, `figure_tile` and
+//! `badge`; `a_price_takes_the_green` also `has_price`.
+//!
+//! Callers: overview.rs (`figure`, `verdict_badge`, `verdict_tone`, `badge`), tables.rs (`figure`,
+//! `badge`), rows.rs (`badge`).
 //!
 //! Tests: crates/report/src/html/tests.rs
 

@@ -5,7 +5,9 @@
 //! CPU is the first row, and on a large machine a table that leaves CPUs out says how many. Words
 //! and order may change. Tests by part: `a_decision_is_explained` (`view`, the answer to
 //! `why_not`), xtask/src/tries/pages.rs (what a browser shows). The tables (`candidates`, `others`)
-//! have no test of their own.
+//! have no test of their own. `facts` and `waker` by the first one.
+//!
+//! Callers: mod.rs (`view`).
 //!
 //! Tests: crates/wasm/src/answer/tests.rs::a_decision_is_explained, xtask/src/tries/pages.rs
 

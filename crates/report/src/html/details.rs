@@ -7,7 +7,12 @@
 //! `the_answer_stands_first_and_everything_after_it` (`sections`, `frequencies`, `placements`),
 //! `an_older_result_has_less_and_says_so` (a result without details),
 //! `results_of_version_1_are_read` (old details), `it_can_be_read_without_eyes_and_without_a_mouse`
-//! (`chart`, its text). `changes` has no test of its own for what lies far out.
+//! (`chart`, its text), the first also `section`, `each`, `heads`, `first_cells`, `depths`, `mhz`,
+//! `busy_at`, `frequency_table` and `key`. `changes` has no test of its own for what lies far out.
+//!
+//! Callers: residency.rs (`chart`, `each`, `heads`, `first_cells`, `depths`), energy.rs (`chart`,
+//! `each`, `heads`, `depths`), latency.rs (`chart`, `each`, `heads`, `first_cells`), compared.rs
+//! (`sections`), study.rs (`sections`).
 //!
 //! Tests: crates/report/src/html/tests.rs
 

@@ -2,8 +2,8 @@
 //!
 //! What must stay: keys `title`, `alt`, `specs` of the list, which notebooks read (crates/python,
 //! docs/guide/python.md); the data of a chart is not touched; both themes have the same names.
-//! Tests by part: `names_become_colours_and_data_stays` (`paint`, `colour`),
-//! `test_charts_are_those_of_the_page` (`charts`).
+//! Free: words for people that no test quotes. Tests by part: `names_become_colours_and_data_stays`
+//! (`paint`, `colour`), `test_charts_are_those_of_the_page` (`charts`).
 //!
 //! Tests: below, crates/python/tests/test_results.py::test_charts_are_those_of_the_page
 

@@ -5,7 +5,10 @@
 //! may change. Tests by part: `the_answer_stands_first_and_everything_after_it` (`section_of`),
 //! `an_older_result_has_less_and_says_so` (no powers), `modelled_joules_have_a_word` (the unit's
 //! word), `what_the_page_is_made_of_is_in_the_json` (that the parts of a result add up).
-//! `by_state`, `cpu_energies` and `energy_table` have no test of their own figures.
+//! `by_state`, `cpu_energies` and `energy_table` have no test of their own figures. `most`,
+//! `by_cluster` and `kind` by the first one.
+//!
+//! Callers: details.rs (`section_of`).
 //!
 //! Tests: crates/report/src/html/tests.rs,
 //! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json

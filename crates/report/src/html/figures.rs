@@ -2,10 +2,14 @@
 //! (docs/guide/report.md).
 //!
 //! What must stay: rounding is `number.rs`'; here only signs and blanks differ, so that page and
-//! terminal have the same digits. A hyphen within a name is no minus. Tests by part:
-//! `negative_numbers_have_a_true_minus` (`minus`, `change`, `interval`, `unit`),
-//! `nothing_is_not_negative` (what rounds to 0), html/tests.rs::`the_json_of_a_study_is_read_back`
-//! (`spread`).
+//! terminal have the same digits. A hyphen within a name is no minus. Free: words for people that
+//! no test quotes. Tests by part: `negative_numbers_have_a_true_minus` (`minus`, `change`,
+//! `interval`, `unit`), `nothing_is_not_negative` (what rounds to 0),
+//! html/tests.rs::`the_json_of_a_study_is_read_back` (`spread`).
+//!
+//! Callers: compared.rs (`minus`, `change`, `interval`), rows.rs (`change`, `interval`, `spread`),
+//! study.rs (`minus`, `change`, `interval`), sensitivity.rs (`change`, `interval`), tables.rs
+//! (`interval`, `spread`).
 //!
 //! Tests: below, crates/report/src/html/tests.rs::the_json_of_a_study_is_read_back
 

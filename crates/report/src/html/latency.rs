@@ -4,7 +4,9 @@
 //! wake-ups of all runs; a latency of 0 is drawn at 0.1 µs, since the axis is logarithmic. Words
 //! and looks may change. Tests by part: `the_answer_stands_first_and_everything_after_it`
 //! (`section_of`), xtask/src/tries/pages.rs (curves in a browser). Figures of `served` and
-//! `latency_table` have no test of their own.
+//! `latency_table` have no test of their own. `time` by the first one.
+//!
+//! Callers: details.rs (`section_of`).
 //!
 //! Tests: crates/report/src/html/tests.rs, xtask/src/tries/pages.rs
 

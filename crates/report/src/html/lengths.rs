@@ -2,9 +2,12 @@
 //!
 //! What must stay: times are ns; words are those of `length.rs`, so that terminal, page and
 //! `repeat.rs` say the same; an older result, which lacks the ends, is as long as was asked for.
-//! Tests by part: `runs_to_the_end_of_their_tasks_say_so` (`of_comparison`, `length`),
+//! Free: words for people that no test quotes. Tests by part:
+//! `runs_to_the_end_of_their_tasks_say_so` (`of_comparison`, `length`),
 //! length.rs::`cases_may_differ` (words of `of_study`). Which cases `of_study` takes has no test of
-//! its own.
+//! its own. `of_case` by html/tests.rs::`the_json_of_a_study_is_read_back`.
+//!
+//! Callers: repeat.rs (`of_case`).
 //!
 //! Tests: crates/report/src/html/tests.rs::runs_to_the_end_of_their_tasks_say_so,
 //! crates/report/src/length.rs

@@ -11,7 +11,9 @@
 //! `what_a_result_says_is_no_markup` (`drawn`),
 //! crates/wasm/src/answer/tests.rs::`a_decision_is_explained` (`decision`),
 //! cli/tests/all/report.rs::`a_page_of_a_run_and_one_of_its_json_are_the_same_bytes` (a run and its
-//! JSON).
+//! JSON), all also `blocks` and `fragment`.
+//!
+//! Callers: drawings.rs (`views`).
 //!
 //! Tests: crates/report/src/html/tests.rs::the_same_result_gives_the_same_bytes,
 //! crates/report/src/html/tests.rs::nothing_is_loaded,
@@ -111,6 +113,8 @@ fn shown(parsed: Vec<Parsed>) -> Vec<Parsed> {
 fn title(results: &[ResultView]) -> String {
     match results {
         [one] => one.title.clone(),
+        // Its comparisons follow.
+        [first, ..] if first.kind == review::KIND => first.title.clone(),
         several => format!("{} results", several.len()),
     }
 }

@@ -5,7 +5,10 @@
 //! by what tells it apart, and by its number where names are the same; one comparison alone has no
 //! such table. Words and looks may change. Tests by part:
 //! `several_workloads_are_told_apart_at_a_glance` (`names`, `table`),
-//! `several_results_have_a_heading_each` (results of one name).
+//! `several_results_have_a_heading_each` (results of one name), the first also `comparison`,
+//! `workload`, `platform` and `policies`.
+//!
+//! Callers: mod.rs (`names`, `table`).
 //!
 //! Tests: crates/report/src/html/tests.rs
 
@@ -120,5 +123,7 @@ pub(super) fn table(all: &[Parsed], names: &[String]) -> Option<Table> {
             ]);
         }
     }
-    (compared.len() > 1 && !table.rows.is_empty()).then_some(table)
+    // A review has tables of its own.
+    let reviewed = matches!(all.first(), Some(Parsed::Review(_)));
+    (compared.len() > 1 && !reviewed && !table.rows.is_empty()).then_some(table)
 }

@@ -8,7 +8,10 @@
 //! `what_stands_between_backticks_is_code_and_nothing_is_markup` (`code`),
 //! `a_page_runs_its_own_scripts_only` (`security_policy`), `nothing_is_loaded` (`without_map`),
 //! `programs_of_others_end_where_they_should` (`LIBRARIES`), `what_a_result_says_is_no_markup`
-//! (`embedded`, `render`), hostile_text.rs::`a_page_shows_names_harmlessly` (`shown`).
+//! (`embedded`, `render`), hostile_text.rs::`a_page_shows_names_harmlessly` (`shown`),
+//! `a_page_runs_its_own_scripts_only` (`html`, `footer`).
+//!
+//! Callers: mod.rs (`footer`, `embedded`), crates/wasm/src/bin/playground-page.rs (`footer`).
 //!
 //! Tests: below, crates/report/src/html/tests.rs,
 //! crates/cli/tests/all/hostile_text.rs::a_page_shows_names_harmlessly

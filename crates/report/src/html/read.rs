@@ -7,7 +7,10 @@
 //! `published` read by it. Words of refusals may change. Tests by part:
 //! `no_result_is_refused_in_a_sentence` (`read`, `parse`, `compared`, `check`, `short`),
 //! `results_of_version_1_are_read` (old results),
-//! published.rs::`a_study_counts_once_and_as_its_own` (`twice`). `no_study` has no test of its own.
+//! published.rs::`a_study_counts_once_and_as_its_own` (`twice`), the first also `fmt` and
+//! `refused`. `no_study` has no test of its own.
+//!
+//! Callers: published.rs (`no_study`, `twice`).
 //!
 //! Tests: crates/report/src/html/tests.rs,
 //! crates/report/src/published.rs::a_study_counts_once_and_as_its_own

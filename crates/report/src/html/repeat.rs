@@ -5,7 +5,10 @@
 //! part: `the_answer_stands_first_and_everything_after_it` (`command`, `options`, `hashes`),
 //! `an_older_result_has_less_and_says_so` (no command), `results_of_version_1_are_read`
 //! (`schema_version`), `runs_to_the_end_of_their_tasks_say_so` (`of_comparison`),
-//! cli/tests/all/report.rs::`a_study_has_its_page` (`of_study`).
+//! cli/tests/all/report.rs::`a_study_has_its_page` (`of_study`), the first also `joined`,
+//! `version`, `known`, `section` and `fact`.
+//!
+//! Callers: json.rs (`hashes`).
 //!
 //! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_study_has_its_page
 

@@ -4,7 +4,10 @@
 //! by their CPUs; kinds take the place of a cluster that holds several. Words and looks may change.
 //! Tests by part: `kinds_stand_in_the_place_of_their_cluster` (`groups`, `charts_of`,
 //! `residency_table`), `many_clusters_have_one_chart_weighted_by_cpus` (`times`, `shares`,
-//! `mean_of`), `kinds_of_cpu_within_a_cluster_are_told_apart` (names on a real page).
+//! `mean_of`), `kinds_of_cpu_within_a_cluster_are_told_apart` (names on a real page), both below
+//! (`section_of`, `drawn`); `shown` is the tests' own.
+//!
+//! Callers: details.rs (`section_of`).
 //!
 //! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart
 

@@ -13,9 +13,12 @@ use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::interval;
 use crate::plain::plain;
-use crate::review::answer as explained;
+use crate::review::{answer as explained, main_figures};
 use wakeplace_outcome::{Claim, Difference, Parting, Review, ReviewRow};
 use wakeplace_text::time;
+
+/// What a part of a page is called that shows a review.
+pub(super) const KIND: &str = "Review";
 
 /// A review's part of the page, from its title to the command.
 pub(super) fn view(id: &str, review: &Review, name: &str) -> ResultView {
@@ -23,13 +26,14 @@ pub(super) fn view(id: &str, review: &Review, name: &str) -> ResultView {
         figures(id, review, Difference::Worse, "What got worse"),
         figures(id, review, Difference::Better, "What got better"),
     ];
+    sections.push(main(id, review));
     sections.extend(claims(id, &review.claims));
     sections.extend(partings(id, &review.partings));
     sections.push(rest(id, review));
     sections.push(conditions(id, review));
     ResultView {
         id: id.to_owned(),
-        kind: "Review",
+        kind: KIND,
         title: format!("{} beside {}", review.change, review.base),
         name: name.to_owned(),
         facts: vec![review.title.clone()],
@@ -88,34 +92,31 @@ fn answer(review: &Review) -> Answer {
             tile(Difference::NotTold, "not told from chance"),
         ],
         sure,
-        warnings: Vec::new(),
+        warnings: review.warnings.clone(),
     }
 }
 
 /// A table of figures.
 fn table(id: String, caption: &str, rows: &[&ReviewRow]) -> Table {
-    let columns = [
-        "metric",
-        "where",
-        "#base",
-        "#change",
-        "#difference",
-        "95 % CI",
-    ];
+    let columns = ["metric", "where", "#base → change", "#difference"];
     let mut table = Table::new(id, caption, &columns);
     table.cards = true;
-    let mean = |value: Option<f64>| Cell::from(value.map(number::short));
+    let mean = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), number::short);
     for row in rows {
         let pct = row
             .delta_pct
             .map_or_else(|| number::FROM_ZERO.to_owned(), change);
+        let unit = if row.unit == "count" {
+            ""
+        } else {
+            row.unit.as_str()
+        };
+        let ends = interval(row.delta_ci95).map_or_else(String::new, |ends| minus(&ends));
         table.rows.push(vec![
             Cell::head(plain(&row.metric)).small(row.metric.clone()),
             Cell::of(row.platform.clone()).small(row.load.clone()),
-            mean(row.base),
-            mean(row.change),
-            Cell::of(pct).tone(tone(&row.difference)),
-            Cell::from(interval(row.delta_ci95).map(|ends| minus(&ends))),
+            Cell::of(format!("{} → {}", mean(row.base), mean(row.change))).small(unit),
+            Cell::of(pct).tone(tone(&row.difference)).small(ends),
         ]);
     }
     table
@@ -136,6 +137,21 @@ fn figures(id: &str, review: &Review, wanted: Difference, title: &str) -> Sectio
         title: title.to_owned(),
         lead: String::new(),
         blocks,
+    }
+}
+
+/// The figure that each load is read by, on each board, closed.
+fn main(id: &str, review: &Review) -> Section {
+    let rows = main_figures(review);
+    let rows: Vec<&ReviewRow> = rows.iter().collect();
+    let all = table(format!("{id}-main-table"), "Each load on each board", &rows);
+    Section {
+        id: format!("{id}-main"),
+        title: "What each load is read by".to_owned(),
+        lead: "Means over the seeds; the difference is taken seed by seed (the geometric mean of \
+               the ratios), so it is not the ratio of the two means."
+            .to_owned(),
+        blocks: vec![Block::Table(all.folded("Each load on each board"))],
     }
 }
 
@@ -202,6 +218,15 @@ fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
         blocks.push(Block::Text {
             text: format!("{place}: {which}."),
         });
+        let beside = parting.beside.iter().map(|row| {
+            let pct = row.delta_pct.map_or_else(String::new, change);
+            format!("{} {pct}", plain(&row.metric))
+        });
+        let beside: Vec<String> = beside.collect();
+        if !beside.is_empty() {
+            let text = format!("What else changed most there: {}.", beside.join(", "));
+            blocks.push(Block::Text { text });
+        }
         let sides = [("Base", &wakeup.base), ("Change", &wakeup.change)];
         let item = |(side, told): (&str, &wakeplace_outcome::PartedSide)| {
             let why = explained(&told.explained);

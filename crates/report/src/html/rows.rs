@@ -4,7 +4,10 @@
 //! result; a calibrated row has a mark and no distance, and runs of another length have none
 //! either. Words and looks may change. Tests by part: `the_json_of_a_study_is_read_back`
 //! (`rows_table`, `figures`, `mean`, `label`), `results_of_version_1_are_read` (an old study),
-//! `a_study_has_its_page` (a real study). What `charts` draws has no test of its own.
+//! `a_study_has_its_page` (a real study). What `charts` draws has no test of its own. `points`,
+//! `around`, `means_chart` and `simulated_change` by the first one.
+//!
+//! Callers: study.rs (`rows_table`).
 //!
 //! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_study_has_its_page
 

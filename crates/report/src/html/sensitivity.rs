@@ -3,7 +3,9 @@
 //! What must stay: which conclusions hold is `wakeplace_study::sensitivity`'s judgement; what has
 //! no effect and what was not tried is said. Words and looks may change. Tests by part:
 //! `the_json_of_a_study_is_read_back` (`section_of`), `results_of_version_1_are_read` (of an old
-//! study). Cells of `tried_row` have no test of their own.
+//! study). Cells of `tried_row` have no test of their own. `tables` by the first one.
+//!
+//! Callers: study.rs (`section_of`).
 //!
 //! Tests: crates/report/src/html/tests.rs
 

@@ -4,7 +4,9 @@
 //! sentences are those of the study's verdict. Words and looks may change. Tests by part:
 //! `the_json_of_a_study_is_read_back` (`view`, `answer`, `figures`),
 //! `results_of_version_1_are_read` (`all_sections`, an old study), `a_study_has_its_page` (a page
-//! of a run and of its JSON).
+//! of a run and of its JSON), the first also `platforms`, `metrics` and `tiles`.
+//!
+//! Callers: mod.rs (`view`).
 //!
 //! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_study_has_its_page
 

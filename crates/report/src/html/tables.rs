@@ -7,6 +7,8 @@
 //! `results_of_version_1_are_read` (`difference`), `modelled_joules_have_a_word` (`all`),
 //! `it_can_be_read_without_eyes_and_without_a_mouse` (captions). `alone` has no test of its own.
 //!
+//! Callers: compared.rs (`all`).
+//!
 //! Tests: crates/report/src/html/tests.rs
 
 use super::cases;

@@ -1,3 +1,27 @@
+//! The page of results (docs/guide/report.md, "How a page is made").
+//!
+//! What must stay: nothing is loaded from elsewhere, nothing of a result is markup, equal results
+//! give equal bytes; results of schema 1 stay readable.
+//! Tests by part (in crates/report/src): html/compared.rs:
+//! `the_answer_stands_first_and_everything_after_it` (`view`, `answer`),
+//! `an_older_result_has_less_and_says_so` (no verdict), `a_price_takes_the_green` (`verdict_tone`,
+//! `verdict_badge`), `modelled_joules_have_a_word` (`label`, `noun`),
+//! `notes_have_code_and_losses_from_nothing_have_chips` (`chips`, `figure`),
+//! `runs_to_the_end_of_their_tasks_say_so` (`facts`); html/details.rs:
+//! `it_can_be_read_without_eyes_and_without_a_mouse` (`chart`); html/page.rs: `nothing_is_loaded`
+//! (`without_map`), `programs_of_others_end_where_they_should` (`LIBRARIES`),
+//! `a_page_runs_its_own_scripts_only` (`security_policy`); html/mod.rs:
+//! `what_a_result_says_is_no_markup` (`drawn`), `several_results_have_a_heading_each` (`html`,
+//! `views`); crates/outcome/src/forms.rs: `results_of_version_1_are_read` (`yes`, `Pairs`);
+//! html/overview.rs: `several_workloads_are_told_apart_at_a_glance` (`names`, `table`);
+//! html/read.rs: `no_result_is_refused_in_a_sentence` (`read`, `parse`); html/cases.rs:
+//! `counted_cases_have_a_table` (`of_runs`, `table`); html/figures.rs:
+//! `the_json_of_a_study_is_read_back` (`spread`); html/mod.rs:
+//! `the_same_result_gives_the_same_bytes`.
+//! Helpers, and who fails with them: `page`, `old`, `whole` (most tests); `own` (9 tests);
+//! `refused` (`no_result_is_refused_in_a_sentence`); `policy_and_scripts`
+//! (`a_page_runs_its_own_scripts_only`).
+
 use super::{Source, html};
 use crate::{Format, Style};
 use serde_json::{Value, json};

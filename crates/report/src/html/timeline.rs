@@ -6,7 +6,9 @@
 //! Tests by part: `the_answer_stands_first_and_everything_after_it` (`section`),
 //! `what_a_result_says_is_no_markup` (`name`, `data`), `no_result_is_refused_in_a_sentence` (what
 //! lies outside the window), `a_window_changes_no_run` (a run is the same with it),
-//! xtask/src/tries/pages.rs (the drawing).
+//! xtask/src/tries/pages.rs (the drawing), the first also `placements`.
+//!
+//! Callers: compared.rs (`section`).
 //!
 //! Tests: crates/report/src/html/tests.rs, crates/cli/tests/all/report.rs::a_window_changes_no_run,
 //! xtask/src/tries/pages.rs

@@ -1,11 +1,14 @@
 //! What a page consists of. The template draws it and decides nothing (docs/guide/report.md).
 //!
 //! What must stay: names of fields and of the kinds of blocks, which `templates` read; lists keep
-//! their order; classes of `tone` are those of `assets/report.css`. Tests by part:
-//! `the_answer_stands_first_and_everything_after_it` (all blocks),
+//! their order; classes of `tone` are those of `assets/report.css`. Free: words for people that no
+//! test quotes. Tests by part: `the_answer_stands_first_and_everything_after_it` (all blocks),
 //! `notes_have_code_and_losses_from_nothing_have_chips` (`Chip`, `tone`),
 //! `it_can_be_read_without_eyes_and_without_a_mouse` (`Table`, `Head`, `Chart`): a name that a
-//! template lacks fails every test of pages.
+//! template lacks fails every test of pages. `new`, `folded`, `of`, `head`, `small` and `from` make
+//! cells and tables: all tests of pages.
+//!
+//! Callers: compared.rs (`tone`), rows.rs (`tone`), tables.rs (`tone`).
 //!
 //! Tests: crates/report/src/html/tests.rs
 

@@ -2,8 +2,12 @@
 //! has thousands of them (docs/guide/report.md, "In the JSON").
 //!
 //! What must stay: the bytes: files of results are compared as text
-//! (results.rs::`the_same_command_gives_the_same_bytes`). The order of keys is the caller's. Tests
-//! by part: `only_lists_within_lists_differ_from_the_usual_form` (`pretty`, `write`, `block`).
+//! (results.rs::`the_same_command_gives_the_same_bytes`). The order of keys is the caller's. Free:
+//! words for people that no test quotes. Tests by part:
+//! `only_lists_within_lists_differ_from_the_usual_form` (`pretty`, `write`, `block`), the same also
+//! `is_scalar`.
+//!
+//! Callers: json.rs (`pretty`).
 //!
 //! Tests: below
 

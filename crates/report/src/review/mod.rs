@@ -24,8 +24,13 @@ use wakeplace_study::{Comparison, Origin};
 /// Looked at beside what a load is read by and what is looked at of every run: whoever does less
 /// work takes less energy for it.
 const BESIDE: [&str; 2] = ["cpu_energy_per_work_j", "task_work_s"];
-/// Left out: energy that the energy per work stands for, and how something was done.
-const LEFT_OUT: [&str; 2] = ["cpu_energy_j", "migrations_total"];
+/// Left out: energy that the energy per work stands for, a median beside its 99th percentile, and
+/// how something was done.
+const LEFT_OUT: [&str; 3] = ["cpu_energy_j", "wake_latency_us_p50", "migrations_total"];
+/// Other forms of the energy per work.
+const SAME: [&str; 2] = ["cpu_energy_j", "cpu_power_w"];
+/// So many other changes are told of each of the largest.
+const NEIGHBOURS: usize = 5;
 
 /// What was run and found, before it is put in order.
 #[derive(Debug)]
@@ -73,6 +78,7 @@ impl Reviewed<'_> {
             claims: Vec::new(),
             partings: Vec::new(),
             loads: self.loads.to_vec(),
+            warnings: warnings(self.loads, self.comparisons),
             comparisons: results,
         }
     }
@@ -171,13 +177,90 @@ fn row(load: &str, result: &outcome::Comparison, delta: &Delta) -> Option<Review
     })
 }
 
-/// The rows of the largest changes that are told, each board and load once: of so many the first
+/// A warning once, with where it was given.
+fn warnings(loads: &[String], comparisons: &[Comparison]) -> Vec<String> {
+    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+    for (comparison, load) in comparisons.iter().zip(loads) {
+        let place = format!("{} {load}", comparison.platform);
+        for warning in &comparison.warnings {
+            match all.iter_mut().find(|(known, _)| known == warning) {
+                Some((_, places)) if places.contains(&place) => {}
+                Some((_, places)) => places.push(place.clone()),
+                None => all.push((warning, vec![place.clone()])),
+            }
+        }
+    }
+    let one = |(text, places): (&str, Vec<String>)| match places.len() {
+        n if n == comparisons.len() => text.to_owned(),
+        n if n > NEIGHBOURS => format!("{}, and {} more: {text}", places[..3].join(", "), n - 3),
+        _ => format!("{}: {text}", places.join(", ")),
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// What else changed most where a row is from: what is told from chance, without the rows that the
+/// review has.
+#[must_use]
+pub fn beside(review: &Review, of: &ReviewRow) -> Vec<ReviewRow> {
+    let both = review.loads.iter().zip(&review.comparisons);
+    let is_it = |(load, result): &(&String, &outcome::Comparison)| {
+        **load == of.load && result.runs[0].platform == of.platform
+    };
+    let Some((load, result)) = both.into_iter().find(is_it) else {
+        return Vec::new();
+    };
+    let told = [
+        outcome::Difference::Better,
+        outcome::Difference::Worse,
+        outcome::Difference::Other,
+    ];
+    let is_told = |row: &ReviewRow| {
+        let known = outcome::Difference::of_word(&row.difference);
+        known.is_some_and(|word| told.contains(&word)) && row.delta_pct.is_some_and(f64::is_finite)
+    };
+    let has = |metric: &str| {
+        let mut rows = review.rows.iter();
+        rows.any(|row| row.metric == metric && row.load == of.load && row.platform == of.platform)
+    };
+    let new = |delta: &&Delta| {
+        let of_cases =
+            find_metric(&delta.metric).is_ok_and(wakeplace_metrics::MetricDef::is_of_cases);
+        !has(&delta.metric) && !of_cases && !SAME.contains(&delta.metric.as_str())
+    };
+    let deltas = result.deltas().iter().filter(new);
+    let mut rows: Vec<ReviewRow> = deltas
+        .filter_map(|delta| row(load, result, delta))
+        .collect();
+    rows.retain(is_told);
+    rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    rows.truncate(NEIGHBOURS);
+    rows
+}
+
+/// The figure that each load is read by, board by board: its own, else energy per work, else the
+/// wake-up latency.
+#[must_use]
+pub fn main_figures(review: &Review) -> Vec<ReviewRow> {
+    let both = review.loads.iter().zip(&review.comparisons);
+    let main = |(load, result): (&String, &outcome::Comparison)| {
+        let own = result.measured_by.first().map(String::as_str);
+        let all = own
+            .into_iter()
+            .chain(["cpu_energy_per_work_j", "wake_latency_us_p99"]);
+        let of = |metric: &str| result.deltas().iter().find(|delta| delta.metric == metric);
+        all.filter_map(of)
+            .find_map(|delta| row(load, result, delta))
+    };
+    both.filter_map(main).collect()
+}
+
+/// The rows of the largest changes that are told, the worse before the better, each board and load once: of so many the first
 /// wake-up that went differently is looked for.
 #[must_use]
 pub fn largest(review: &Review, most: usize) -> Vec<&ReviewRow> {
     let told = |row: &&ReviewRow| rank(&row.difference) < 2;
     let mut told: Vec<&ReviewRow> = review.rows.iter().filter(told).collect();
-    told.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    told.sort_by(|a, b| order(a, b));
     let mut found: Vec<&ReviewRow> = Vec::new();
     for row in told {
         let stands =
@@ -226,6 +309,7 @@ mod tests {
             claims: Vec::new(),
             partings: Vec::new(),
             loads: Vec::new(),
+            warnings: Vec::new(),
             comparisons: Vec::new(),
         }
     }

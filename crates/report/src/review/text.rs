@@ -1,25 +1,33 @@
-//! A review as text: for a terminal, and as a mail of 72 columns (docs/guide/review.md, "The mail").
+//! A review as text: for a terminal, and as a mail of 72 columns (docs/guide/review.md, "The
+//! mail").
 //!
 //! What must stay: failures come first, then what got worse; a mail has no line longer than 72
 //! columns but for commands, and says its conditions; words for differences are those of
 //! comparisons; `perc_diff` is the change in percent of the base, as LISA's tables call it. Other
-//! words may change. Tests by part: crates/cli/tests/all/review.rs::`a_mail_has_72_columns` (`mail`,
+//! words may change. Tests by part: review.rs::`a_mail_has_72_columns` (`mail`,
 //! `figures`), review.rs::`a_review_says_what_got_worse_first` (`text`),
 //! review.rs::`claims_are_judged` (`claims`).
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
-use super::rank;
+use super::main_figures;
 use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::{interval, wrap};
 use crate::{Cell, Format, Style, Table};
 use std::fmt::Write as _;
-use wakeplace_outcome::{Claim, ClaimPlace, Difference, Parting, Review, ReviewRow};
+use wakeplace_outcome::{Claim, ClaimPlace, Difference, Holds, Parting, Review, ReviewRow};
 use wakeplace_text::printable;
 
 /// Columns of a mail, as those of kernel lists.
 const MAIL: usize = 72;
+/// Up to so many loads on boards, the figure that each is read by stands in the text.
+const SHORT: usize = 12;
+/// Most places where a claim does not hold or is not told.
+const PLACES: usize = 5;
+/// How the tables are to be read.
+const HOW: &str = "base and change: means over the seeds. perc_diff: the change seed by seed (the \
+    geometric mean of the ratios) with its 95 % interval; it is not the ratio of the two means.";
 /// Most lines of figures that got better, on a terminal and in a mail.
 const MOST: usize = 40;
 
@@ -27,25 +35,24 @@ const MOST: usize = 40;
 #[must_use]
 pub fn text(review: &Review, style: Style) -> String {
     let width = if style.width == 0 { 100 } else { style.width };
-    let mut text = wrap(&headline(review), width) + "\n";
-    text.push_str(&found(review, width));
-    for parting in &review.partings {
-        text.push_str(&parted(parting, width, true));
-    }
-    text.push_str(&conditions(review, width));
-    text
+    whole(review, width, true)
 }
 
 /// For a mailing list: nothing wider than 72 columns but commands.
 #[must_use]
 pub fn mail(review: &Review) -> String {
-    let mut text = wrap(&headline(review), MAIL) + "\n";
-    text.push_str(&found(review, MAIL));
-    for parting in &review.partings {
-        text.push_str(&parted(parting, MAIL, false));
+    printable_lines(&whole(review, MAIL, false))
+}
+
+/// All parts; `in_full`: with all that explains the first wake-ups.
+fn whole(review: &Review, width: usize, in_full: bool) -> String {
+    let mut text = wrap(&headline(review), width) + "\n";
+    text.push_str(&found(review, width));
+    for (nth, parting) in review.partings.iter().enumerate() {
+        text.push_str(&parted((nth + 1, parting), width, in_full));
     }
-    text.push_str(&conditions(review, MAIL));
-    printable_lines(&text)
+    text.push_str(&conditions(review, width));
+    text
 }
 
 /// Without anything that a terminal would obey.
@@ -89,22 +96,26 @@ pub fn csv(review: &Review) -> String {
     table.render(Format::Csv, Style::default())
 }
 
+/// How many figures have this meaning.
+fn nr(review: &Review, wanted: Difference) -> usize {
+    let rows = review.rows.iter();
+    rows.filter(|row| row.difference == wanted.word()).count()
+}
+
 /// How many figures got worse and better, and of how many.
 fn headline(review: &Review) -> String {
-    let of = |wanted: Difference| {
-        let rows = review.rows.iter();
-        rows.filter(|row| row.difference == wanted.word()).count()
-    };
-    let places = review.comparisons.len();
-    let rest = review.rows.len() - of(Difference::Worse) - of(Difference::Better);
+    let of = |wanted| nr(review, wanted);
+    let untold = of(Difference::NotTold) + of(Difference::Unknown);
     format!(
-        "{} beside {}, {places} pairs of board and load: {} of {} figures worse, {} better, {rest} \
-         not told from chance or below {} %.",
+        "{} beside {}, {} pairs of board and load: of {} figures {} worse, {} better, {untold} not \
+         told from chance, {} within {} %.",
         printable(&review.change),
         printable(&review.base),
-        of(Difference::Worse),
+        review.comparisons.len(),
         review.rows.len(),
+        of(Difference::Worse),
         of(Difference::Better),
+        of(Difference::Same),
         review.margin_pct,
     )
 }
@@ -126,19 +137,30 @@ fn found(review: &Review, width: usize) -> String {
         }
         let _ = write!(text, "\n{title}\n{}", figures(&own));
     }
-    let untold = review.rows.iter().filter(|row| rank(&row.difference) >= 2);
-    let untold = untold.filter(|row| row.difference != Difference::Same.word());
-    let untold = untold.count();
-    if untold > 0 {
+    if nr(review, Difference::NotTold) > 0 {
         let line = format!(
-            "Not told: {untold} figures, whose intervals reach beyond the margin and into it; more \
-             seeds may tell (`--format csv` has all figures)."
+            "Not told: {} figures, whose intervals reach beyond the margin and into it; more seeds \
+             may tell (`--format csv` has all figures).",
+            nr(review, Difference::NotTold)
+        );
+        text.push_str(&("\n".to_owned() + &wrap(&line, width) + "\n"));
+    }
+    if nr(review, Difference::Unknown) > 0 {
+        let line = format!(
+            "Without an interval: {} figures of loads with one run (`--seeds`, `--jitter`).",
+            nr(review, Difference::Unknown)
         );
         text.push_str(&("\n".to_owned() + &wrap(&line, width) + "\n"));
     }
     if let Some(line) = expected_by_chance(review.multiplicity.intervals) {
         text.push_str(&(wrap(&line, width) + "\n"));
     }
+    let main = main_figures(review);
+    if main.len() <= SHORT {
+        let rows: Vec<&ReviewRow> = main.iter().collect();
+        let _ = write!(text, "\nWhat each load is read by\n{}", figures(&rows));
+    }
+    text.push_str(&("\n".to_owned() + &wrap(HOW, width) + "\n"));
     text.push_str(&claims(&review.claims, width));
     text
 }
@@ -162,7 +184,12 @@ fn figures(rows: &[&ReviewRow]) -> String {
             let _ = writeln!(text, " {metric}: {} more", own.len());
             continue;
         }
-        let _ = writeln!(text, " {metric}");
+        let unit = own.first().map_or("", |row| row.unit.as_str());
+        let unit = match unit {
+            "" | "count" => String::new(),
+            unit => format!(", {unit}"),
+        };
+        let _ = writeln!(text, " {metric}{unit}");
         for row in own.iter().take(left) {
             text.push_str(&(figure(row) + "\n"));
         }
@@ -205,6 +232,12 @@ fn claims(claims: &[Claim], width: usize) -> String {
             true => all.to_owned(),
             false => names.join(", "),
         };
+        let of = |wanted: Holds| {
+            claim
+                .places
+                .iter()
+                .filter(move |place| place.holds == wanted)
+        };
         let places = claim.places.len();
         let line = format!(
             "{}: {} on {} with {} ({} of {places} places hold)",
@@ -212,27 +245,19 @@ fn claims(claims: &[Claim], width: usize) -> String {
             claim.holds.word(),
             named(&claim.boards, "all boards"),
             named(&claim.loads, "all loads"),
-            claim
-                .places
-                .iter()
-                .filter(|place| place.holds == claim_yes())
-                .count(),
+            of(Holds::Yes).count(),
         );
-        text.push_str(&(wrap(&line, width) + "\n"));
-        let others = claim
-            .places
-            .iter()
-            .filter(|place| place.holds != claim_yes());
-        for place in others {
+        text.push_str(&item(&line, width));
+        // Where it does not hold first.
+        let others: Vec<_> = of(Holds::No).chain(of(Holds::NotTold)).collect();
+        for place in others.iter().take(PLACES) {
             text.push_str(&item(&place_line(place), width).replacen("- ", "    ", 1));
+        }
+        if others.len() > PLACES {
+            let _ = writeln!(text, "    and {} more", others.len() - PLACES);
         }
     }
     text
-}
-
-/// The word for a claim that holds.
-fn claim_yes() -> wakeplace_outcome::Holds {
-    wakeplace_outcome::Holds::Yes
 }
 
 /// Where a claim does not hold or is not told, with the figures.
@@ -251,7 +276,7 @@ fn place_line(place: &ClaimPlace) -> String {
 }
 
 /// The first wake-up that went differently, with what explains it on both sides.
-fn parted(parting: &Parting, width: usize, whole: bool) -> String {
+fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> String {
     let change = parting
         .delta_pct
         .map_or_else(|| number::FROM_ZERO.to_owned(), number::change);
@@ -262,14 +287,15 @@ fn parted(parting: &Parting, width: usize, whole: bool) -> String {
         seed,
         ..
     } = parting;
-    let mut text = format!("\nFirst wake-up that went differently\n");
+    let mut text = format!("\n{nth}. First wake-up that went differently\n");
+    let beside = beside(parting, width);
     let Some(wakeup) = &parting.wakeup else {
         let line = format!(
             "{platform}, {load} ({metric} {change}), seed {seed}: every wake-up of both runs went \
              to the same CPU; what differs is not placement at wake-up (clocks, balancing, order \
              on a CPU)."
         );
-        return text + &wrap(&line, width) + "\n";
+        return text + &wrap(&line, width) + "\n" + &beside;
     };
     let which = match wakeup.number {
         0 => format!("the start of `{}`", wakeup.task),
@@ -287,7 +313,7 @@ fn parted(parting: &Parting, width: usize, whole: bool) -> String {
         wakeup.change.cpu,
         wakeplace_text::time(wakeup.change.time_ns),
     );
-    text.push_str(&(wrap(&printable(&line), width) + "\n"));
+    text.push_str(&(wrap(&printable(&line), width) + "\n" + &beside));
     for (side, told) in [("base", &wakeup.base), ("change", &wakeup.change)] {
         let explained = &told.explained;
         match whole {
@@ -301,6 +327,24 @@ fn parted(parting: &Parting, width: usize, whole: bool) -> String {
         let _ = writeln!(text, "    {}", told.command);
     }
     text
+}
+
+/// What else changed most where the runs part.
+fn beside(parting: &Parting, width: usize) -> String {
+    let one = |row: &ReviewRow| {
+        let pct = row.delta_pct.map_or_else(String::new, number::change);
+        format!("{} {pct}", row.metric)
+    };
+    let all: Vec<String> = parting.beside.iter().map(one).collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => {
+            wrap(
+                &format!("What else changed most there: {}.", all.join(", ")),
+                width,
+            ) + "\n"
+        }
+    }
 }
 
 /// What `explain` says first, without its title, which is told already.
@@ -331,6 +375,10 @@ fn indented(text: &str) -> String {
 fn conditions(review: &Review, width: usize) -> String {
     let mut text = "\nConditions\n".to_owned();
     text.extend(review.conditions.iter().map(|line| item(line, width)));
+    if !review.warnings.is_empty() {
+        text.push_str("\nWarnings\n");
+        text.extend(review.warnings.iter().map(|line| item(line, width)));
+    }
     if let Some(command) = &review.command {
         let _ = write!(text, "\nTo repeat:\n    {command}\n");
     }

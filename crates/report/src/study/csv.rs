@@ -3,10 +3,11 @@
 //! (studies/README.md).
 //!
 //! What must stay: names and order of columns; studies stand as given, each with its rows, then its
-//! changed costs; a cell without a value is empty, and figures are unrounded. Tests by part:
-//! `csv_has_a_line_per_row` (`of_row`), `a_conclusion_that_flips_is_marked_wherever_it_stands`
-//! (`of_change`), `joules_of_a_modelled_power_say_so` (column `power`),
-//! `several_results_are_one_answer` (one heading).
+//! changed costs; a cell without a value is empty, and figures are unrounded. Free: words for
+//! people that no test quotes. Tests by part: `csv_has_a_line_per_row` (`of_row`),
+//! `a_conclusion_that_flips_is_marked_wherever_it_stands` (`of_change`),
+//! `joules_of_a_modelled_power_say_so` (column `power`), `several_results_are_one_answer` (one
+//! heading), the first also `csv` and `yes_no`.
 //!
 //! Tests: crates/report/src/study/tests.rs
 

@@ -3,7 +3,9 @@
 //!
 //! What must stay: what counts as a gain or a loss is `wakeplace_study::promise`'s; `keys` are case
 //! and goal. Words for people may change. Tests by part: `promises_are_a_table` (`table`, `line`,
-//! `lost`, `markdown`).
+//! `lost`, `markdown`), the same also `human` and `goal`.
+//!
+//! Callers: study.rs (`human`, `markdown`).
 //!
 //! Tests: crates/report/src/study/tests.rs::promises_are_a_table
 

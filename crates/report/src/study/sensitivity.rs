@@ -5,7 +5,9 @@
 //! and cases stand in the study's order; a cost without effect has no line and is named below.
 //! Words for people may change. Tests by part:
 //! `a_conclusion_that_flips_is_marked_wherever_it_stands` (`human`, `document`, `table`, `change`,
-//! `remarks`).
+//! `remarks`), the same also `tables` and `both`.
+//!
+//! Callers: study.rs (`human`, `document`).
 //!
 //! Tests: crates/report/src/study/tests.rs::a_conclusion_that_flips_is_marked_wherever_it_stands
 

@@ -1,3 +1,26 @@
+//! How a study is shown (docs/guide/results.md; docs/guide/report.md).
+//!
+//! What must stay: keys of JSON and columns of CSV are a contract; `fake` and `tried` are studies
+//! made here, used by html/tests.rs, too.
+//! Tests by part (in crates/report/src): crates/outcome/src/study.rs:
+//! `json_has_the_shape_of_the_contract` (`Row`, `Figure`),
+//! `calibrated_cells_are_marked_and_explained` (`kind`, `distance_pct`),
+//! `runs_of_another_length_have_no_distance` (`as_written`), `promises_are_a_table` (`Promise`,
+//! `Worth`), `tradeoffs_are_a_table` (`Tradeoff`); study.rs: `json_has_the_shape_of_the_contract`
+//! (`study`), `differences_have_the_words_of_comparisons` (`table`), `no_mark_without_calibration`
+//! (`figures`, `footnotes`, `human`), `small_things` (`document`),
+//! `a_change_without_means_is_shown_as_one` (`Has`), `several_results_are_one_answer` (`studies`),
+//! `a_mean_that_goes_another_way_explains_itself` (`goes_apart`),
+//! `joules_of_a_modelled_power_say_so` (`tables`); study/csv.rs: `csv_has_a_line_per_row`
+//! (`of_row`), `a_conclusion_that_flips_is_marked_wherever_it_stands` (`of_change`),
+//! `several_results_are_one_answer` (one heading); phrase.rs: `small_things` (`short_policy`,
+//! `wrap`), `joules_of_a_modelled_power_say_so` (`power_word`); study/sensitivity.rs:
+//! `a_conclusion_that_flips_is_marked_wherever_it_stands` (`human`, `document`, `table`);
+//! study/promise.rs: `promises_are_a_table` (`table`, `line`, `lost`); study/tradeoff.rs:
+//! `tradeoffs_are_a_table` (`means`, `mean_line`, `beaten`).
+//! Helpers, and who fails with them: `row`, `fake` (all tests); `tried`
+//! (`a_conclusion_that_flips_is_marked_wherever_it_stands`).
+
 use super::{short_policy, studies, study, wrap};
 use crate::{Format, Style};
 use serde_json::Value;

@@ -4,7 +4,9 @@
 //! What must stay: means and pairs are `wakeplace_study::tradeoff`'s, and ratios are to the base,
 //! which is 1; the column `over optimal` is there only if `--oracle` gave it. Words for people may
 //! change. Tests by part: `tradeoffs_are_a_table` (`means`, `mean_line`, `beaten`, `beaten_line`,
-//! `markdown`).
+//! `markdown`), the same also `human` and `means_title`.
+//!
+//! Callers: study.rs (`human`, `markdown`).
 //!
 //! Tests: crates/report/src/study/tests.rs::tradeoffs_are_a_table
 

@@ -1,4 +1,4 @@
-//! A table for people, fitted into a terminal.
+//! A table for people, fitted into a terminal (ARCHITECTURE.md, "Questions and answers").
 //!
 //! 1. As it is, if it fits; sentences are broken at blanks, names and figures never.
 //! 2. What is the same in all rows is said once, above.
@@ -12,7 +12,8 @@
 //! `needed`), `a_long_name_has_a_line_of_its_own` (`is_stackable`, `stacked`, `is_heading`),
 //! `many_figures_are_parted` (`without_same`, `parted`, `blocks`),
 //! `a_table_is_parted_where_it_says` (`parts_of`), `scripts_get_the_whole_table` (other forms),
-//! table.rs::`colour_changes_nothing_but_colour` (`toned`).
+//! table.rs::`colour_changes_nothing_but_colour` (`toned`), all (`human`, `split`, `fits`, `whole`,
+//! `drawn`, `header`, `trimmed`); `assert_fits` and `changes` are the tests' own.
 //!
 //! Tests: below
 

@@ -1,7 +1,7 @@
 //! A CPU needs a task (`balance_one`, `pick_task_scx`; docs/rules/sched-ext.md#dispatch).
 //!
 //! What must stay: the kernel's order: local queue, then global, then `dispatch`, bounded by its
-//! own limit of loops.
+//! own limit of loops. Free: how a look at the queues is written.
 //!
 //! Tests by part: rules.rs::`a_lone_task_is_kept` (`balance`, `look`, `goes_on`),
 //! `cpus_take_from_the_shared_queue` (`dispatch_loop`, `has_local`),

@@ -1,16 +1,16 @@
 //! Callbacks are called, counted and recorded (docs/rules/sched-ext.md#costs).
 //!
 //! What must stay: callbacks never run within one another; counts go into results. A callback after
-//! the scheduler's end is not called.
+//! the scheduler's end is not called. Free: how counts are kept.
 //!
 //! Tests by part: `kfuncs_count_once` (`kfunc`, `charge_kfuncs`, `count_kfuncs`, `take_unpaid`,
 //! `counts`, `all`), `callbacks_cost_time` (`is_paid_for`, `begin`),
 //! crates/sched-ext/tests/all/again.rs::`who_asks_without_end_ends`, `the_chosen_task_runs`
-//! (`run_due`, `run_all_due`), crates/sched-ext/tests/all/table.rs (`call`, `has`: a refused
-//! scheduler is not called).
+//! (`run_due`, `run_all_due`), crates/sched-ext/tests/all/table.rs::`a_name_is_needed` (`call`,
+//! `has`: a refused scheduler is not called).
 //!
-//! Callers: all of class/ (`call`, `has`), engine's kernel/model/sched_ext (`take_unpaid`,
-//! `counts`).
+//! Callers: class/queue.rs, class/life.rs and class/insert.rs (`call`, `has`), engine's
+//! kernel/model/sched_ext (`take_unpaid`, `counts`).
 //!
 //! Tests: crates/sched-ext/tests/all/kernel.rs::kfuncs_count_once,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs::callbacks_cost_time

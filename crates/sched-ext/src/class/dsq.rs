@@ -2,7 +2,7 @@
 //! (docs/rules/sched-ext.md#queues). No task is lost, whatever times it has.
 //!
 //! What must stay: equal virtual times keep the order of insertion, and a walk sees what was there
-//! when it began.
+//! when it began. Free: how tasks of a queue are kept.
 //!
 //! Tests by part: `a_fifo_has_a_head_and_a_tail` (`insert`, `remove`, `first`, `tasks`, `len`),
 //! `virtual_time_wraps` (`before`, `insert`, `place`), `times_without_an_order_lose_nobody`
@@ -11,6 +11,7 @@
 //! `is_builtin`), crates/engine/tests/behaviour/sched_ext/errors.rs::`orders_that_do_not_mix`
 //! (`is_other_order`), crates/sched-ext/tests/all/again.rs::`who_asks_without_end_ends`
 //! (`count_again`, `cpu_of`, `local`). `global`, `get`, `get_mut` are looks: any run uses them.
+//! `new` has no test of its own.
 //!
 //! Callers: class/insert.rs, class/kfuncs.rs, class/balance.rs.
 //!
@@ -69,7 +70,7 @@ impl Dsq {
         }
     }
 
-    /// Tasks in it.
+    /// Counts the tasks in the queue.
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }
@@ -115,7 +116,7 @@ impl Dsq {
         key
     }
 
-    /// Where a key would be.
+    /// Gives the place where a key would be.
     fn place(&self, key: Key) -> usize {
         match self.queue.back() {
             Some(last) if before(last.key, key) => self.queue.len(),
@@ -123,8 +124,9 @@ impl Dsq {
         }
     }
 
-    /// Where a key is. Err: it is not there, and where it would be. No two entries have one key; a
-    /// kernel finds a task by its node, whatever the times are, so this one looks everywhere.
+    /// Finds where a key is. Err: it is not there, and where it would be. No two entries have one
+    /// key; a kernel finds a task by its node, whatever the times are, so this one looks
+    /// everywhere.
     fn search(&self, key: Key) -> Result<usize, usize> {
         let at = self.place(key);
         let is = |entry: &Entry| entry.key == key;
@@ -240,7 +242,7 @@ impl Dsqs {
         &self.all[dsq.0 as usize]
     }
 
-    /// As `get`.
+    /// Gives a queue to be changed.
     pub(crate) fn get_mut(&mut self, dsq: DsqRef) -> &mut Dsq {
         &mut self.all[dsq.0 as usize]
     }

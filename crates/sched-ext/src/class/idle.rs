@@ -2,7 +2,7 @@
 //! (docs/rules/sched-ext.md#idle). The order of the search is the kernel's.
 //!
 //! What must stay: whichever CPU the kernel takes among equals (the first, round from a start),
-//! since schedulers see it.
+//! since schedulers see it. Free: how a mask is walked.
 //!
 //! Tests by part: `whole_cores_come_first_and_near_ones_before_far_ones` (`search`, `search_near`,
 //! `part`, `smtmask`, `cpumask`), `caches_count_from_6_13_on` (`update_topology`, `llc_weight`,
@@ -36,7 +36,7 @@ fn word(mask: &[u64], at: usize) -> u64 {
     mask.get(at).copied().unwrap_or(0)
 }
 
-/// CPUs in a mask.
+/// Counts the CPUs in a mask.
 fn count(mask: &[u64]) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }

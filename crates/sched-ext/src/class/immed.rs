@@ -1,7 +1,9 @@
 //! Tasks that run at once or are enqueued again: `SCX_ENQ_IMMED`
 //! (docs/rules/sched-ext.md#immed).
 //!
-//! What must stay: each task is enqueued again once per look.
+//! What must stay: each task is enqueued again once per look; `nr_immed` counts the tasks of a
+//! local queue that have the flag, up in `joined_local` and down in `left_local`. Free: how a look
+//! is kept.
 //!
 //! Tests by part: `what_cannot_run_at_once_is_enqueued_again` (`joined_local`, `is_open`,
 //! `take_immed`, `reenqueue_immed`, `enqueue_again`), `two_tasks_do_not_stay` (`is_open`),
@@ -69,7 +71,7 @@ impl Scx {
         }
     }
 
-    /// ... and has left it (`dsq_dec_nr`).
+    /// Notes that a task has left its local queue (`dsq_dec_nr`).
     pub(super) fn left_local(&mut self, task: TaskId, cpu: u32) {
         let immed = self.tasks[task.index()].facts.scx_flags & SCX_TASK_IMMED != 0;
         self.cpus[cpu as usize].nr_immed -= u32::from(immed);

@@ -2,7 +2,8 @@
 //! (docs/rules/sched-ext.md#insert). An order that the kernel refuses ends the scheduler here, with
 //! the kernel's words.
 //!
-//! What must stay: texts of errors are the kernel's (users compare them).
+//! What must stay: texts of errors are the kernel's (users compare them). Free: how an order is
+//! checked, in the kernel's order of checks.
 //!
 //! Tests by part: `queues_that_are_not_there` (`find_dsq`, `consume`),
 //! `cpus_that_a_task_may_not_use_or_that_are_not_there` (`can_run_on`, `find_dsq`),

@@ -1,7 +1,8 @@
 //! The kernel that callbacks get: kfuncs without `scx_bpf_` (docs/rules/sched-ext.md#kfuncs).
 //! Called by crates/foreign/src/kfuncs for programs. What must stay: errno, results, texts, which
-//! callback may call what: the kernel's. Tests by part: the head of crates/sched-ext/src/kernel.rs
-//! (a method without a comment is there); idle.rs: `near`, `pick`, `select`; again.rs:
+//! callback may call what: the kernel's. Free: how a call is handed on. Tests by part: the head of
+//! crates/sched-ext/src/kernel.rs (a method without a comment is there);
+//! idle.rs::`claims_and_masks`: `near`, `pick`, `select`; again.rs::`the_chosen_task_runs`:
 //! `reenqueued`, `reenqueue_all`; refusals: engine's sched_ext/errors.rs; none: `idles`.
 //!
 //! Tests: crates/sched-ext/tests/all/kernel.rs, crates/sched-ext/tests/all/idle.rs

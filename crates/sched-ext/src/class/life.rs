@@ -1,13 +1,15 @@
 //! The scheduler is loaded; tasks and cgroups come, change and go; CPUs leave and come back
 //! (docs/rules/sched-ext.md#life). The order of callbacks is part of the rule.
 //!
-//! What must stay: the order of callbacks at load, at each change, and at the end.
+//! What must stay: the order of callbacks at load, at each change, and at the end. Free: how a
+//! change is noticed.
 //!
 //! Tests by part: `weights_are_told_when_they_change` (`set_weight`, `tell_weight`, `move_cgroup`,
 //! `change`, `add_task`, `init_task`, `enable`), `a_task_that_comes_back_has_its_new_weight`
 //! (`set_class`, `disable`), engine's sched_ext/errors.rs::`hotplug_needs_callbacks` (`hotplug`,
 //! `set_online`), crates/cli/tests/all/callbacks.rs::`of_a_task_that_is_given_other_cpus`
-//! (`set_cpus_allowed`, `tell_cpumask`), engine's sched_ext/clocks.rs (`set_rq_clock`), engine's
+//! (`set_cpus_allowed`, `tell_cpumask`), engine's
+//! sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs` (`set_rq_clock`), engine's
 //! sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (`load`, `exit_task`, `unload`),
 //! crates/cli/tests/all/schedulers.rs::`cids_leave_and_come_back` (`set_perf_cur`, `hotplug` with
 //! callbacks). `refused` has no test of its own.

@@ -6,7 +6,7 @@
 //! machine must do in turn is handed over as `Effect`s, in the order in which it was asked for.
 //!
 //! What must stay: effects and moves are in the order in which callbacks asked; the machine carries
-//! them out after the callback.
+//! them out after the callback. Free: how state is kept between callbacks.
 //!
 //! Tests by part: crates/engine/tests/behaviour/sched_ext/errors.rs::`what_a_program_says_itself`
 //! (`end`, `exit`: the first end counts),

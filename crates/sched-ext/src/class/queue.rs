@@ -2,18 +2,19 @@
 //! queue at a time, or runs.
 //!
 //! What must stay: the kernel's order of `runnable`, `enqueue`, `running`, `stopping`, `quiescent`
-//! around each event.
+//! around each event. Free: how an event is divided into functions.
 //!
 //! Tests by part: `weights_are_told_when_they_change`, `a_task_that_comes_back_has_its_new_weight`
 //! (`dequeue_task`, `enqueue_task` around a change), `a_cpu_is_released_after_a_sleep_too`
 //! (`displace`, `release`, `stop_task`, `set_next_task`, `put_prev_task`),
 //! again.rs::`the_tasks_run_queue_is_locked` (`select_task_rq`, `select`, `timer`, `update_idle`),
-//! kernel.rs::`what_is_left_behind_is_counted` (`timer_due`), idle.rs (`select_dfl`, `select_in`),
-//! engine's sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice` (`task_tick`, `update_curr`,
-//! `ran`, `refill`), engine's sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (all:
-//! `do_enqueue`, `enqueue_before`, `enqueue_after`, `ops_dequeue`, `yield_task`, `preempt`,
-//! `set_runnable`, `stays_idle`, `set_other_task`),
-//! crates/cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time` (`loader`, `count_idle`).
+//! kernel.rs::`what_is_left_behind_is_counted` (`timer_due`), idle.rs::`caches_count_from_6_13_on`
+//! (`select_dfl`, `select_in`), engine's sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice`
+//! (`task_tick`, `update_curr`, `ran`, `refill`), engine's
+//! sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (`do_enqueue`, `enqueue_before`,
+//! `enqueue_after`, `ops_dequeue`, `yield_task`, `preempt`, `set_runnable`, `stays_idle`,
+//! `set_other_task`), crates/cli/tests/all/schedulers.rs::`a_loader_runs_in_virtual_time`
+//! (`loader`, `count_idle`).
 //!
 //! Callers: engine's kernel/model/home/sched_ext.rs and kernel/model/sched_ext.
 //!
@@ -111,7 +112,7 @@ impl Scx {
         Some(())
     }
 
-    /// ... and after it.
+    /// Does what follows the scheduler's `enqueue`.
     fn enqueue_after(&mut self, task: TaskId, enq_flags: u64) {
         self.direct = Direct::No;
         let entity = self.task_mut(task);
@@ -410,7 +411,7 @@ impl ExtClass<'_> {
         is_due
     }
 
-    /// ... and fires on this CPU.
+    /// Lets a timer of the scheduler's fire on this CPU.
     pub fn timer(&mut self, timer: crate::TimerId) {
         self.call(Callback::Timer, None, |ops, kernel| {
             ops.timer(kernel, timer)

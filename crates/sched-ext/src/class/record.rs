@@ -1,7 +1,8 @@
 //! What callbacks did, step by step, for who wants to know: `explain`
 //! (docs/rules/sched-ext.md#tasks, docs/guide/schedulers.md).
 //!
-//! What must stay: steps in the order in which they happened. Recording changes no run.
+//! What must stay: steps in the order in which they happened. Recording changes no run. Free:
+//! further steps that are noted.
 //!
 //! Tests by part: explained.rs::`a_direct_dispatch`, `a_wait_in_a_queue` (`note`,
 //! `record_callback`, `record`, `take_steps`, `Step`),
@@ -161,7 +162,7 @@ impl super::ExtClass<'_> {
         std::mem::swap(&mut self.scx.record.steps, empty);
     }
 
-    /// Is there one?
+    /// Says whether a step was recorded.
     #[inline]
     #[must_use]
     pub fn has_steps(&self) -> bool {

@@ -1,6 +1,7 @@
 //! What the class keeps of a task (`struct sched_ext_entity`) (docs/rules/sched-ext.md#weights).
 //!
-//! What must stay: pids are `FIRST_PID` plus the task's number; programs see them.
+//! What must stay: pids are `FIRST_PID` plus the task's number; programs see them. Free: further
+//! fields.
 //!
 //! Tests by part: `weights_are_told_when_they_change` (`weight_to_cgroup`: 335 is 33),
 //! crates/sched-ext/tests/all/kernel.rs::`tasks_are_found_by_pid` (`new`, `may_use`),
@@ -90,7 +91,7 @@ pub fn weight_to_cgroup(weight: u32) -> u32 {
 }
 
 impl ExtTask {
-    /// As a fork makes it. `pid`: not zero.
+    /// Makes what the class keeps of a task, as a fork makes it. `pid`: not zero.
     pub(crate) fn new(new: &NewTask, pid: i32, tgid: i32, nr_cpus: u32, now_ns: u64) -> Self {
         let mut comm = [0; 16];
         let bytes = new.name.bytes().take(15);

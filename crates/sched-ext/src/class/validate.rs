@@ -2,7 +2,7 @@
 //! `validate_ops`; docs/rules/sched-ext.md#errors).
 //!
 //! What must stay: the order of checks and their texts, which are the kernel's: the first that
-//! fails is the answer.
+//! fails is the answer. Free: how a table is looked at, in the kernel's order.
 //!
 //! Tests by part: `a_name_is_needed`, `flags_are_known`, `numbers_have_an_end`,
 //! `the_last_one_is_enqueued_by_a_callback`, `idle_masks_per_node_are_the_kernels` (each a check of
@@ -53,5 +53,12 @@ pub(super) fn refusal(info: &OpsInfo) -> Option<String> {
         let text = "SCX_OPS_SWITCH_PARTIAL: a fair class beside the scheduler is not modelled";
         return Some(text.to_owned());
     }
-    None
+    // Up to 1 it is the root's (docs/rules/sched-ext.md#sub-schedulers).
+    (info.sub_cgroup_id > 1).then(|| {
+        format!(
+            "sub_cgroup_id is {}: sub-schedulers are not modelled; expected 0, a scheduler of all \
+             tasks",
+            info.sub_cgroup_id
+        )
+    })
 }

@@ -2,6 +2,7 @@
 //! (docs/rules/sched-ext.md#watchdog).
 //!
 //! What must stay: it looks at half the timeout's pace as the kernel does, in the order of waiting.
+//! Free: how looks are timed between two deadlines.
 //!
 //! Tests by part: `a_forgotten_task_is_found` (`watch`, `watchdog_interval_ns`, `timeout_ns`,
 //! `waiting`, `stall`, `place`), `a_queue_that_nobody_serves_is_named` (`place`),
@@ -38,7 +39,7 @@ impl Scx {
         u64::from(ms) * 1_000_000
     }
 
-    /// Where a task that can run waits.
+    /// Gives where a task that can run waits.
     fn place(&self, task: TaskId) -> String {
         let entity = &self.tasks[task.index()];
         let cpu = entity.facts.cpu;

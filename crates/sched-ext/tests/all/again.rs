@@ -1,5 +1,17 @@
 //! Tasks of a whole queue are enqueued again (`scx_bpf_dsq_reenq`), and which CPU's run queue is
 //! locked meanwhile (docs/rules/sched-ext.md#again, docs/rules/sched-ext.md#cpuperf).
+//!
+//! What must stay: limits and which queue is locked are the kernel's (kernel/sched/ext.c, named at
+//! the tests). `Asks` asks in one callback; its callbacks are called by the class. Free: numbers of
+//! tasks; further questions in `Asks`.
+//! Tests by part (in crates/sched-ext/src): class/mod.rs: `the_tasks_run_queue_is_locked`,
+//! `frequencies_of_other_cpus_need_no_locked_queue` (`set_context`); class/insert.rs and
+//! class/dsq.rs: `the_chosen_task_runs`, `who_asks_without_end_ends`.
+//! Helpers, and who fails with them: `with`, `after` (all tests, `the_tasks_run_queue_is_locked`
+//! among them); `hears`, `update_idle` (`the_chosen_task_runs`, `the_tasks_run_queue_is_locked`);
+//! `timer` (`the_tasks_run_queue_is_locked`); `asks_in` (`the_chosen_task_runs`,
+//! `who_asks_without_end_ends`); `changes_places` (`the_chosen_task_runs`). `info`, `init`,
+//! `init_task`, `select_cpu`, `enqueue`, `dispatch`, `running` and `stopping` are those callbacks.
 
 use crate::kernel::{add_tasks, asking, eight_cpus};
 use wakeplace_sched_ext::class::{ExtClass, Join, Setup};

@@ -1,5 +1,12 @@
 //! The kernel's choice of an idle CPU: docs/rules/sched-ext.md#idle, on two caches of two cores of
 //! two threads.
+//!
+//! What must stay: order of choice is the page's; versions are named where they differ. Free: which
+//! CPUs are busy, if the choice is of the same kind.
+//! Tests by part (in crates/sched-ext/src): class/idle.rs:
+//! `whole_cores_come_first_and_near_ones_before_far_ones` (order), `caches_count_from_6_13_on`
+//! (kernels), `a_waker_that_sleeps_soon_is_near` (sync), `claims_and_masks` (`test_and_clear`,
+//! `pick`), `own_tracking_turns_it_off` (`of_node`).
 
 use crate::kernel::{ask, asking, eight_cpus};
 use wakeplace_sched_ext::consts::{SCX_PICK_IDLE_CORE, SCX_WAKE_SYNC};

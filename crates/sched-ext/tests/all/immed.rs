@@ -1,4 +1,16 @@
 //! Tasks that run at once or are enqueued again (docs/rules/sched-ext.md#immed).
+//!
+//! What must stay: reasons and the limit of 256 are the kernel's. `Immed` is the scheduler of all
+//! tests; its callbacks are called by the class. Free: names and numbers of tasks.
+//! Tests by part (in crates/sched-ext/src): class/balance.rs: `who_displaces_runs_at_once`
+//! (`pick_task`, `balance`); class/immed.rs: `a_higher_class_sends_them_back` (`set_others`),
+//! `what_cannot_run_at_once_is_enqueued_again` (`reenqueue_immed`, `enqueue_again`),
+//! `two_tasks_do_not_stay` (`is_open`), `a_scheduler_that_insists_ends` (`repeats`),
+//! `a_scheduler_can_mean_it_always`, `older_kernels_let_them_wait`, `other_queues_do_not_take_it`
+//! (`vet_enq_flags`).
+//! Helpers, and who fails with them: `heard`, `wakes` (all tests,
+//! `what_cannot_run_at_once_is_enqueued_again` among them); `takes` (most tests,
+//! `what_cannot_run_at_once_is_enqueued_again` among them).
 
 use crate::kernel::{add_tasks, asking, eight_cpus};
 use wakeplace_sched_ext::class::{ExtClass, Join, Setup};

@@ -1,4 +1,14 @@
 //! A scheduler that is nothing but a list of questions to the kernel, asked as it is loaded.
+//! Rules: docs/rules/sched-ext.md#costs, docs/rules/sched-ext.md#errors.
+//!
+//! What must stay: `asking`, `ask`, `eight_cpus` and `add_tasks` are used by all files of this
+//! folder: a default changed here changes what they ask. Free: further questions, in a test of
+//! their own.
+//! Tests by part (in crates/sched-ext/src): class/call.rs: `kfuncs_count_once` (`take_unpaid`);
+//! class/mod.rs: `what_is_left_behind_is_counted` (`take_effects`, `set_context`); class/dsq.rs:
+//! `queues_are_made_once` (`create`, `destroy`); class/task.rs: `tasks_are_found_by_pid` (`new`).
+//! Helpers, and who fails with them: `init_task`, `asking`, `eight_cpus`, `with_task` (all tests,
+//! `kfuncs_count_once` among them); `ask` (`queues_are_made_once`, `tasks_are_found_by_pid`).
 
 use wakeplace_sched_ext::class::{Effect, ExtClass, NewTask, Setup};
 use wakeplace_sched_ext::{

@@ -1,4 +1,14 @@
 //! What a scheduler hears of a task's life, in its order (docs/rules/sched-ext.md#tasks).
+//!
+//! What must stay: what is heard, and in which order, is the page's. Free: names and weights of
+//! tasks, if the page's rounding follows.
+//! Tests by part (in crates/sched-ext/src): class/life.rs: `weights_are_told_when_they_change`
+//! (`move_cgroup`), `a_task_that_comes_back_has_its_new_weight` (`set_class`); class/balance.rs:
+//! `a_cpu_is_released_after_a_sleep_too` (`acquire`).
+//! Helpers, and who fails with them: `heard` (all tests, `weights_are_told_when_they_change` among
+//! them); `set_weight` (`weights_are_told_when_they_change`,
+//! `a_task_that_comes_back_has_its_new_weight`); `runs_and_sleeps`
+//! (`a_cpu_is_released_after_a_sleep_too`).
 
 use crate::kernel::{add_tasks, asking, eight_cpus};
 use wakeplace_sched_ext::class::{ExtClass, Join, Leave, Setup};

@@ -1,4 +1,11 @@
 //! Tables that a kernel refuses (docs/rules/sched-ext.md#errors).
+//!
+//! What must stay: a refused table ends before any callback has run; texts are the kernel's. Free:
+//! further tables that a kernel refuses.
+//! Tests by part (in crates/sched-ext/src): class/validate.rs (`refusal`), a check each:
+//! `a_name_is_needed`, `flags_are_known`, `numbers_have_an_end`,
+//! `the_last_one_is_enqueued_by_a_callback`, `idle_masks_per_node_are_the_kernels`.
+//! Helpers, and who fails with them: `refused` (all tests, `a_name_is_needed` among them).
 
 use crate::kernel::{ask, asking, eight_cpus};
 use wakeplace_sched_ext::consts::{
@@ -55,6 +62,21 @@ fn numbers_have_an_end() {
     });
     let expected = "dispatch_max_batch is 2147483648 (-E2BIG); expected 2147483647 at most";
     assert_eq!(text.as_deref(), Some(expected));
+}
+
+/// `scx_sub_enable()` is for tables whose `sub_cgroup_id` is above 1 (7.3.4, kernel/sched/ext).
+#[test]
+fn a_scheduler_of_a_cgroup_is_refused() {
+    let of = |sub_cgroup_id| {
+        refused(OpsInfo {
+            sub_cgroup_id,
+            ..asking()
+        })
+    };
+    assert_eq!([of(0), of(1)], [None, None]);
+    let expected = "sub_cgroup_id is 7: sub-schedulers are not modelled; expected 0, a scheduler \
+                    of all tasks";
+    assert_eq!(of(7).as_deref(), Some(expected));
 }
 
 #[test]

@@ -3,14 +3,14 @@
 //! threads that serve a bounded number of clients (docs/guide/live.md, "Steer").
 //!
 //! What must stay: a client costs bounded memory, time and threads; `a_gigabyte_is_refused` tries
-//! it.
+//! it. Free: the bounds' sizes, if docs/guide/live.md follows.
 //!
 //! Tests by part: `a_gigabyte_is_refused` (`Lines`, `next`, `send`),
 //! control/tests.rs::`a_client_that_says_nothing_is_sent_away_and_keeps_nobody_waiting` (`left`,
 //! `now`: patience), control/tests.rs::`a_hundred_clients_are_served_or_told_to_come_again`
 //! (`listen`, `Place`),
 //! control/tests.rs::`the_end_takes_the_socket_away_and_a_busy_main_loop_is_not_waited_for`
-//! (`Listening`, `start`, `drop`).
+//! (`Listening`, `start`, `drop`). `new` and `refusal` have no test of their own.
 //!
 //! Callers: control.rs and stats.rs (servers), client.rs (`Lines`, `send`).
 //!
@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Sends one line.
+/// Sends one line to the other end, with a time limit.
 pub(crate) fn send(stream: &UnixStream, line: &[u8], patience: Duration) -> io::Result<()> {
     let until = now() + patience;
     let mut rest = line;
@@ -175,7 +175,7 @@ impl Drop for Listening {
 struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {
-    /// One client fewer.
+    /// Counts one client fewer.
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

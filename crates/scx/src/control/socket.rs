@@ -3,7 +3,7 @@
 //! end, and whether one that is there may be trusted (docs/guide/live.md, "Steer").
 //!
 //! What must stay: nobody else can put a socket in its place or reach it without the right. Who may
-//! speak is checked by the kernel's word (SO_PEERCRED). Tests beside it:
+//! speak is checked by the kernel's word (SO_PEERCRED). Free: words of refusals. Tests beside it:
 //! crates/scx/src/control/socket/tests.rs.
 //!
 //! Tests by part (crates/scx/src/control/socket/tests.rs):
@@ -14,7 +14,7 @@
 //! `a_folder_where_others_may_write_is_refused_by_both_sides` (`check_folder`, `folder_of`,
 //! `connect`), `a_socket_or_folder_of_somebody_else_is_not_spoken_to` (`connect`), `who_may_speak`
 //! (`objection`), `the_kernel_says_who_is_there` (`peer`, `socket_option`, `own_uid`, `own_gid`),
-//! `groups_by_name_and_number` (`group_number`, `group_in`).
+//! `groups_by_name_and_number` (`group_number`, `group_in`). `io_error` has no test of its own.
 //!
 //! Callers: control.rs and stats.rs (`bind`, `replace`), client.rs (`connect`), control/lines.rs
 //! (`objection`).

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The control socket of crates/scx/src/control.rs and its clients (client.rs), with a main loop
-//! that owns a policy and no kernel side (docs/guide/live.md, "Steer"). Words of refusals are those
-//! that users read.
+//! Requests to a running scheduler (docs/guide/live.md, "Steer").
 //!
-//! What must stay: bounds of memory, time and clients, and exit codes, which the page promises.
-//! Words may change together with the code; times of this machine are not asserted but as bounds.
-//! Helpers (`running`, `main_loop`, `connect`, `set`, `say`, `answer`) serve all tests: one that
-//! breaks fails most of them.
+//! What must stay: what is wrong is answered and changes nothing; a client never keeps the main
+//! loop waiting. Free: lengths of patience, within those of control/lines.rs.
+//! Tests by part (in crates/scx/src): control.rs:
+//! `the_end_takes_the_socket_away_and_a_busy_main_loop_is_not_waited_for` (`channel`),
+//! `it_is_changed_while_it_runs` (`answer`), `what_is_no_request_is_answered_with_a_reason`
+//! (`request`); client.rs: `a_slip_names_the_nearest_and_changes_nothing` (`set`),
+//! `nobody_there_says_how_to_start_it` (`unreachable`); control/lines.rs:
+//! `a_gigabyte_is_refused_at_once_and_never_kept` (`next`),
+//! `a_client_that_says_nothing_is_sent_away_and_keeps_nobody_waiting` (`left`),
+//! `a_hundred_clients_are_served_or_told_to_come_again` (`listen`).
+//! Helpers, and who fails with them: `running`, `main_loop` (most tests,
+//! `it_is_changed_while_it_runs` among them); `connect`, `answer`, `answer_within`
+//! (`what_is_no_request_is_answered_with_a_reason`, `a_gigabyte_is_refused_at_once_and_never_kept`,
+//! `a_client_that_says_nothing_is_sent_away_and_keeps_nobody_waiting`,
+//! `a_hundred_clients_are_served_or_told_to_come_again`); `say`
+//! (`what_is_no_request_is_answered_with_a_reason`).
 
 use super::*;
 use crate::args::Format;

@@ -2,7 +2,7 @@
 //! The profile that power-profiles-daemon, or a service in its place such as tuned-ppd, has in
 //! force: property `ActiveProfile`, asked for over D-Bus (docs/guide/live.md, "Steer").
 //!
-//! What must stay: the service is never started by asking.
+//! What must stay: the service is never started by asking. Free: how the bus is spoken to.
 //!
 //! Tests by part: `the_daemons_profile_goes_first` (`watch`, `profile`), `the_daemon_is_waited_for`
 //! (`was_asked`). Both need dbus-daemon, and say so where it is not there.

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Machines described from small trees, by the kernel's word and by platform files.
+//! Page: docs/guide/live.md, "Run"; docs/guide/platforms.md.
 //!
-//! The trees have the form of sysfs and debugfs; figures of HiKey 960 are those of
-//! platforms/hikey960.toml (docs/guide/live.md, "Run"). Tried is crates/scx/src/machine.rs.
-//!
-//! What must stay: exit codes 2 and 3, and that all differences are told at once. `Tree` (`put`,
-//! `model`, `describe`, `misfit`) and `hikey960` serve all tests.
+//! What must stay: the kernel's own word goes before a platform file; a file that differs is
+//! refused with all that differs. Exit codes stay. Free: what else a made tree holds.
+//! Tests by part (in crates/scx/src): machine.rs: `the_kernels_own_word` (`describe`,
+//! `kernel_clocks`), `the_kernels_energy_model` (`kernel_model`), `another_governor_is_seen`
+//! (`follows_requests`), `a_platform_file_gives_what_the_kernel_lacks` (`file_model`),
+//! `a_platform_file_of_another_machine_is_refused_with_all_that_differs` (`fitting`),
+//! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
+//! Helpers, and who fails with them: `put`, `describe` (all tests, `the_kernels_energy_model` among
+//! them); `hikey960` (most tests, `the_kernels_own_word` among them); `model`
+//! (`the_kernels_energy_model`, `a_damaged_machine_is_the_environments_fault`); `misfit`
+//! (`a_platform_file_of_another_machine_is_refused_with_all_that_differs`).
 
 use super::{DEFAULT_TICK_NS, Machine, PlatformChoice, Problem, describe};
 use std::fs;

@@ -3,7 +3,7 @@
 //! power of two of ns (docs/guide/live.md, "Watch").
 //!
 //! What must stay: buckets are those of `time_bucket`: four per power of two, ns. A share is an
-//! upper bound.
+//! upper bound. Free: how buckets are walked.
 //!
 //! Tests by part: `every_bucket_ends_where_the_next_begins` (`upper_ns`), `shares_at_the_edges`
 //! (`share_ns`, `figures_us`, `Histogram::new`),

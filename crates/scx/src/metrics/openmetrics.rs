@@ -3,7 +3,8 @@
 //! sum, which the kernel side does not keep, so histograms are written here, without one (the
 //! specification, "Histogram", does not ask for it). See docs/guide/live.md, "Watch".
 //!
-//! What must stay: names, labels and units of metrics, which dashboards read.
+//! What must stay: names, labels and units of metrics, which dashboards read. Free: help texts;
+//! further metrics.
 //!
 //! Tests by part (crates/scx/src/metrics/tests.rs): `it_is_what_the_specification_asks_for`
 //! (`text`, `encode`, `state`, `plain`, `by_part`, `counters`, `gauge`),

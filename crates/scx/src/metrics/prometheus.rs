@@ -4,6 +4,7 @@
 //! a counter as its samples are named (docs/guide/live.md, "Watch").
 //!
 //! What must stay: samples and names are those of the OpenMetrics text; only the form differs.
+//! Free: how the text is rewritten.
 //!
 //! Tests by part: `the_older_format_has_the_same_samples` (`text`),
 //! metrics/tests.rs::`the_dashboard_reads_what_there_is` (names, beside packaging/grafana).

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Sums and exposition texts of crates/scx/src/metrics.rs and its modules (docs/guide/live.md,
-//! "Watch"). Counters are made by hand (`sample`: nothing has happened; `busy_sample`: something in
-//! every figure), and sums of them are worked out by hand.
+//! Figures of the live scheduler and their formats (docs/guide/live.md, "Watch").
 //!
-//! What must stay: names and labels of metrics, which dashboards read (packaging/grafana); rules of
-//! formats, which are those of the specifications (OpenMetrics 1.0, text format 0.0.4). `parse`
-//! checks a text against them; stats/tests.rs and control/tests.rs use the samples, too.
+//! What must stay: names and types of metrics are a contract (OpenMetrics 1.0, text format 0.0.4);
+//! `sample` and `busy_sample` are used by control/tests.rs and stats/tests.rs, too. Free: figures
+//! of the samples, with the sums that follow.
+//! Tests by part (in crates/scx/src): metrics.rs (`between`, `new`):
+//! `sums_are_by_machine_class_and_domain`, `between_two_moments_only_what_was_added_counts`,
+//! `what_does_not_exist_is_absent`, `a_status_survives_its_json`; metrics/openmetrics.rs:
+//! `it_is_what_the_specification_asks_for` (`text`), `the_dashboard_reads_what_there_is` (names),
+//! `buckets_are_cumulative_and_exact` (`histogram`), `without_joules_there_is_no_energy`
+//! (`by_part`); metrics/prometheus.rs: `the_older_format_has_the_same_samples` (`text`).
+//! Helpers, and who fails with them: `counters`, `sample` (all tests,
+//! `between_two_moments_only_what_was_added_counts` among them); `busy_sample` (most tests,
+//! `sums_are_by_machine_class_and_domain` among them). `parse` reads a text back as the format
+//! asks.
 
 use super::*;
 

@@ -5,6 +5,13 @@
 //!
 //! What must stay: names of fields and errors of the protocol. The text of a block may change with
 //! stats/text.rs, but the result comes first. `running` and `client` serve all tests of the socket.
+//! Free: lengths of patience, and figures of a sample.
+//! Tests by part (in crates/scx/src): stats.rs: `the_client_of_the_scx_tools_reads_it` (`answer`,
+//! `sample`), `every_field_that_is_published_is_described` (`meta`),
+//! `what_it_does_not_know_is_an_error_of_the_protocol` (`refused`), `a_gigabyte_is_refused`
+//! (`serve`), `a_monitor_prints_until_the_scheduler_ends` (`monitor`), `blocks_come_at_their_times`
+//! (`is_due`); stats/text.rs: `a_block_says_the_result_first`,
+//! `many_reasons_stay_within_the_lines`.
 
 use super::*;
 use crate::control;

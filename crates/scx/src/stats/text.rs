@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Statistics for people: one block per interval, the result first (docs/guide/live.md, "Watch").
 //!
-//! What must stay: latency first. Words and widths are free but for what the test quotes.
+//! What must stay: latency first. Words and widths are free but for what the test quotes. Free:
+//! words and widths that the test does not quote.
 //!
 //! Tests by part: `a_block_says_the_result_first` (`block`, `headline`, `figures`, `table`,
 //! `three_digits`), stats/tests.rs::`many_reasons_stay_within_the_lines` (`reasons`).

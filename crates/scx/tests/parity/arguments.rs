@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Arguments of the next call in a walk: such as a home could pass in the state that is there.
+//!
+//! What must stay: arguments are such as a home could pass in that state, else a difference means
+//! nothing. `prepare` is called by events.rs; the other functions make the arguments of one kind of
+//! entry point. What differs shows in main.rs. `task_args`, `queue_walk`, `group_args`,
+//! `machine_args`, `balance_args` with `attempt`, and `plain_args` with `pelt_step` are these
+//! kinds; `span` draws a time. Page: docs/internals/checks.md; docs/decisions/011. Free: further
+//! values at the edges of tests.
 
 use crate::events::Walk;
 use crate::machines::states;

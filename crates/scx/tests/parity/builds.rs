@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The native build beside the builds for BPF, all with the same bytes.
+//!
+//! What must stay: all builds begin with the same bytes, and what a call may touch is compared
+//! after each. `load`, `install`, `all`, `renew`, `run` and `compare_all` are called by main.rs,
+//! events.rs and arguments.rs; what differs is told by `report`. `native`, `live` and `large` say
+//! what is there. Page: docs/internals/checks.md; docs/decisions/011. Free: how a build's memory is
+//! reached.
 
 use crate::kernel::{self, Object, say};
 use crate::machines::Machine;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Random walks over the events of a machine: tasks come, run, sleep, move and go, CPUs idle and
 //! tick, queues order, balancing pulls. A walk calls an entry point only where a home could.
+//!
+//! What must stay: a walk calls an entry point only where a home could (`before`, `task_for`); a
+//! walk follows from its seed. `run` is called by main.rs; `choose`, `step` and `call` make one
+//! step. `begin` makes the first state, `fresh_task` a task, `find` one in a condition. Page:
+//! docs/internals/checks.md; docs/decisions/011. Free: how often each event is drawn.
 
 use crate::builds::Builds;
 use crate::machines::{Draw, Size, core};

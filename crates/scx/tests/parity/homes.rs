@@ -2,6 +2,14 @@
 //! What each home reads of the parameters is what params.def.h says (its column `where`). The
 //! compiler is asked: without the fields of struct wp_params each place that reads one is an error.
 //! What the glue and the engine read besides is looked up in their sources.
+//! Page: docs/decisions/011.
+//!
+//! What must stay: the column `where` of params.def.h is what homes read: a new reader changes the
+//! column. Free: how the compiler's words are read.
+//! Tests by part (in crates/scx/src): policy/include/wakeplace/params.def.h (`where`) and the glue:
+//! `every_home_reads_what_is_declared`.
+//! Helpers, and who fails with them: `root`, `read_by_core`, `named_in`, `sources`, `sources_of`
+//! (`every_home_reads_what_is_declared`).
 
 use std::collections::BTreeSet;
 use std::fs;

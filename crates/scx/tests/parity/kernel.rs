@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The kernel's side: the loaded objects, their memory, and a test run of one of their programs.
+//!
+//! What must stay: `why_not` says what is missing, once; programs are those of parity.bpf.c, one
+//! per entry point. Free: words of `why_not`. Callers: builds.rs; `say` and `why_not` also main.rs,
+//! loaded.rs and tally.rs. `load` opens both objects, `programs` finds theirs, `run` runs one,
+//! `state` and `state_mut` are its memory, `processed_insns` its size for the verifier. Page:
+//! docs/internals/checks.md; docs/decisions/011.
 
 use crate::ops::Op;
 use crate::state::State;

@@ -3,6 +3,14 @@
 //! sched_ext cannot be run by BPF_PROG_TEST_RUN, so that the core in both must be the same code.
 //! (Functions that the compiler makes part of their callers have no code of their own to compare:
 //! of these the source alone is the same.)
+//!
+//! What must stay: the code that is loaded is that which is compared: a function that differs is a
+//! failure. `called_live` is used by tally.rs. Free: how code is compared, if nothing is left out.
+//! Tests by part: `the_core_that_is_loaded_is_the_core_that_is_tested` (the object of the live
+//! scheduler).
+//! Helpers, and who fails with them: `open`, `is_core`, `name_of`, `references`, `functions`,
+//! `declared`, `called_live`, `reached` (`the_core_that_is_loaded_is_the_core_that_is_tested`).
+//! Page: docs/internals/checks.md; docs/decisions/011.
 
 use object::elf::FileHeader64;
 use object::read::elf::{ElfFile, ElfSection64, ElfSymbol64};

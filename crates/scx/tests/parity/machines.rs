@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Random machines and policies.
+//!
+//! What must stay: machines and policies follow from the seed (`Draw`); draws keep their order.
+//! Free: further machines and policies, at the end of the draws.
+//! Callers: main.rs, situations.rs and events.rs (`Draw`). `next`, `range`, `index`, `pick` and
+//! `one_in` draw; `up_to` and `large` say how many CPUs; `labels`, `levels`, `push_numa`,
+//! `capacities`, `priorities`, `packing`, `states` and `machine` build them; `eras`, `value_of` and
+//! `policy` a policy; `core` both. Page: docs/internals/checks.md; docs/decisions/011.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;

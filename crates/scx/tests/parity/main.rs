@@ -10,6 +10,19 @@
 //! no sched_ext; elsewhere the tests say that they were skipped, or fail with
 //! WAKEPLACE_REQUIRE_BPF=1. WAKEPLACE_PARITY_STATES is the number of states for each build (default
 //! 100,000; nightly 1,000,000), WAKEPLACE_PARITY_SEED the seed (default 1).
+//!
+//! What must stay: every entry point of the core is called in all builds, and a difference of one
+//! byte fails; a new entry point joins ops.rs and parity.bpf.c. Free: seeds and numbers of
+//! situations.
+//! Tests by part: `every_decision_is_the_same_in_all_builds`,
+//! `every_event_is_the_same_in_all_builds` (the core, in all of policy/src, by ops.rs);
+//! `every_entry_point_has_a_program` (ops.rs, parity.bpf.c);
+//! `what_the_verifier_processes_stays_below_its_ceilings` (the size of each program).
+//! Helpers, and who fails with them: `number`, `states`, `seed`
+//! (`every_decision_is_the_same_in_all_builds`, `every_event_is_the_same_in_all_builds`);
+//! `exec_alone`, `decide` (`every_decision_is_the_same_in_all_builds`); `ceilings`
+//! (`what_the_verifier_processes_stays_below_its_ceilings`). Page: docs/internals/checks.md;
+//! docs/decisions/011.
 
 mod arguments;
 mod builds;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The entry points of the core, one program each in parity.bpf.c, with their native calls.
+//!
+//! What must stay: every function that policy/include declares for homes is here, with a program of
+//! its name in parity.bpf.c. `call_native` is called by builds.rs and main.rs, `name` and `program`
+//! by whoever prints or loads. Page: docs/internals/checks.md; docs/decisions/011. Free: the order
+//! of the list.
 
 use crate::state::{State, TASKS};
 use wakeplace_policy_sys::sys;

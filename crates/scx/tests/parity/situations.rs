@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Random situations on a machine: what a decision reads, with values near the edges of its tests.
+//!
+//! What must stay: values lie at the edges of the rules' tests on purpose; a situation follows from
+//! the seed. `situation` is called by main.rs and events.rs; the other functions make one part of
+//! it each. `util`, `avg`, `queue`, `pressure`, `hints` and `cpu` fill CPUs; `task`, `mask`,
+//! `duration` and `asleep` tasks; `request`, `queues`, `touch` and `load` the rest. Page:
+//! docs/internals/checks.md; docs/decisions/011. Free: further values at the edges of tests.
 
 use crate::machines::Draw;
 use crate::state::{State, TASKS};

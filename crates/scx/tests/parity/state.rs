@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the builds of the core work on: the same bytes once in this process's memory, and once in
 //! that of each BPF object, which is mapped here.
+//!
+//! What must stay: `State` has the same layout in all builds; `same_near`, `same_touched` and
+//! `same_whole` say how much is compared, `differences` names the fields. Free: how differences are
+//! shown. Callers: builds.rs and main.rs. `zeroed` and `copy_of` make states; `bytes`, `same_cpu`
+//! and `concerned` are parts of the comparison. Page: docs/internals/checks.md; docs/decisions/011.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use wakeplace_policy_sys::sys;

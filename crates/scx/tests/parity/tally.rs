@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What a run has compared, by build and size of machine.
+//!
+//! What must stay: it counts and judges only that all was compared. Caller: main.rs; events.rs
+//! (`Calls`). `count` adds one comparison, `band` sorts it by size, `of`, `columns`, `print` and
+//! `print_calls` show the sums. Page: docs/internals/checks.md; docs/decisions/011. Free: words of
+//! the summary.
 
 use crate::builds::Builds;
 use crate::kernel::say;

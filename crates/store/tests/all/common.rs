@@ -1,4 +1,9 @@
 //! A small sweep, its right runs, and what a store says.
+//!
+//! What must stay: the sweep is small so that all its runs can be made without a store (`right`);
+//! callers are all files of this folder. A fault here fails there. `sweep` and `definition` are
+//! that sweep, `runs` all that a store ends with; `Full` is a store with all cells (`new`, `path`,
+//! `bytes`), which `change` alters and `refused` judges. Page: docs/guide/cluster.md.
 
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,11 @@
 //! Stores with bytes that an accident changed.
+//! Page: docs/guide/cluster.md.
+//!
+//! What must stay: a damaged store ends with the right runs or is refused: nothing in between.
+//! Tests by part (in crates/store/src): error.rs: `changed_bytes_are_found_or_harmless` (`of`);
+//! guard.rs: `changed_bytes_are_found_or_harmless` (`open`); check.rs and read.rs:
+//! `a_store_that_is_cut_off`.
+//! Helpers, and who fails with them: `is_right` (all tests).
 
 use crate::common::{Full, right, runs};
 use wakeplace_store::StoreError;

@@ -1,4 +1,15 @@
 //! Stores that somebody changed with SQL.
+//! Page: docs/guide/cluster.md.
+//!
+//! What must stay: nothing of a store is believed that its sums do not say; no code of others runs.
+//! Tests by part (in crates/store/src): guard.rs: `a_store_has_the_runs_that_its_cells_are`
+//! (`begin`); read.rs: `a_store_has_the_runs_that_its_cells_are` (`parts`); check.rs:
+//! `what_is_none_of_a_stores_tables_is_refused` (`tables`, `objects`),
+//! `a_row_that_is_not_as_it_was_is_refused` (`rows`, `is_of_the_sweep`),
+//! `what_cells_are_of_is_as_it_was` (`kind`, `same_sweep`), `a_row_of_another_cell_is_refused`
+//! (`is_of_the_sweep`); error.rs: `a_row_that_is_not_as_it_was_is_refused` (`row`, `TooBig`);
+//! row.rs: `what_cells_are_of_is_as_it_was` (`point_sum`, `metric_sum`, `sweep_sum`); open.rs:
+//! `what_is_missing_is_made`.
 
 use crate::common::{CELLS, Full, right, runs};
 

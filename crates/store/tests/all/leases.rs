@@ -1,4 +1,12 @@
 //! Leases that nobody gives back.
+//! Page: docs/guide/cluster.md, "A thousand workers".
+//!
+//! What must stay: a committed cell is never handed out again; a wrong clock voids a lease.
+//! Tests by part (in crates/store/src): leases.rs: `leases_of_others_are_looked_at` (`done`,
+//! `in_range`), `a_lease_of_a_wrong_clock_is_void` (`free_chunk`, `holds`),
+//! `a_committed_cell_is_not_claimed_again` (`free_chunk`); owner.rs:
+//! `a_lease_of_a_wrong_clock_is_void` (an owner without a begin); db.rs:
+//! `a_committed_cell_is_not_claimed_again` (`try_claim`, `try_commit`, `is_complete`).
 
 use crate::common::{CELLS, Full, definition, right, runs, sweep};
 use std::time::{Duration, SystemTime};

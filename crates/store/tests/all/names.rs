@@ -1,4 +1,10 @@
 //! What stands where a store should be.
+//! Page: docs/guide/cluster.md.
+//!
+//! What must stay: only a file is a store, and no other file is touched beside it.
+//! Tests by part (in crates/store/src): place.rs: `names_that_are_no_files_are_refused` (`check`),
+//! `a_pipe_beside_a_store_is_refused` (`beside`), `a_journal_removes_no_file` (`names_another`).
+//! Helpers, and who fails with them: `refused` (`names_that_are_no_files_are_refused`).
 
 use crate::common::{Full, runs};
 use std::fs;

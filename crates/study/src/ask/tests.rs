@@ -1,3 +1,19 @@
+//! Questions in the words of the command line, Python and JSON (docs/guide/python.md).
+//!
+//! What must stay: one list of arguments is all languages': names are a contract.
+//! Tests by part (in crates/study/src): ask/values.rs: `the_same_question_in_two_languages`
+//! (`margin`); ask/words.rs: `the_same_question_in_two_languages` (`command`, `python`, `number`);
+//! ask/arguments.rs: `a_decision_is_asked_for_in_the_same_words` (`about`), `the_list_is_whole`
+//! (`ARGUMENTS`); ask/mod.rs: `a_decision_is_asked_for_in_the_same_words` (`question`, `all`),
+//! `bytes_are_as_good_as_a_file` (`Value`, `apply`), `what_is_wrong_names_its_argument`
+//! (`argument`, `check`, `request`); ask/argument.rs: `what_is_wrong_names_its_argument`
+//! (`is_needed_by`, `Command`), `json_is_the_same_question` (`Kind`, `is_flag`),
+//! `the_list_is_whole` (`check`, `is_taken_by`), `the_python_module_is_made_from_the_list`
+//! (`default_of`, `help`); ask/json.rs: `json_is_the_same_question` (`deserialize`, `values`,
+//! `value`); ask/python.rs: `the_python_module_is_made_from_the_list` (`python_module`).
+//! Helpers, and who fails with them: `ask` (`the_same_question_in_two_languages`,
+//! `bytes_are_as_good_as_a_file`, `what_is_wrong_names_its_argument`, `json_is_the_same_question`).
+
 use super::{ARGUMENTS, Ask, Command, SCHEDULER, argument, python_module};
 use crate::Source;
 use std::sync::Arc;

@@ -7,6 +7,7 @@
 //! Tests: crates/study/src/battery/tests.rs
 
 use super::{Battery, sized};
+use crate::StudyError;
 use crate::error::Flaw;
 use crate::file::count;
 use serde::Deserialize;
@@ -56,6 +57,14 @@ pub(super) struct Load {
 }
 
 impl Load {
+    /// An error of its workload.
+    pub(super) fn named(&self, error: StudyError) -> StudyError {
+        StudyError::Load {
+            load: self.name.clone(),
+            error: Box::new(error),
+        }
+    }
+
     /// Does the battery run it on this one of its boards?
     pub(super) fn runs_on(&self, board: &str) -> bool {
         let own = self.boards.as_ref();

@@ -18,7 +18,12 @@ mod tests;
 use crate::catalogue::{read_file, workload_source};
 use crate::{Experiment, Request, Source, StudyError};
 use file::{Load, read};
+use std::path::Path;
 use wakeplace_text::{nearest, shorten};
+use wakeplace_workload::is_path;
+
+/// How a file of somebody's own ends.
+const FILE: &str = ".toml";
 
 /// Name and text of what is built in, the smallest first.
 const BUILTIN: [(&str, &str); 3] = [
@@ -66,7 +71,7 @@ impl Battery {
         if let Some((_, text)) = BUILTIN.iter().find(|(known, _)| *known == name) {
             return Self::from_toml(text, name);
         }
-        if name.ends_with(".toml") {
+        if name.ends_with(FILE) {
             return Self::from_toml(&read_file(name)?, name);
         }
         Err(StudyError::UnknownBattery {
@@ -93,13 +98,31 @@ impl Battery {
         let own = &asked.platforms;
         let mut cells = Vec::new();
         for board in self.boards(asked) {
-            let cpus = board.platform()?.cpus.len();
+            let platform = board.platform();
+            let cpus = match own.is_empty() {
+                true => platform.map_err(|error| self.within(error))?,
+                false => platform?,
+            };
+            let cpus = cpus.cpus.len();
             let loads = self.loads.iter();
             // A board that the caller brings has all loads.
-            let loads = loads.filter(|load| !own.is_empty() || load.runs_on(board.name()));
+            let runs = |load: &&Load| {
+                let mut named = self
+                    .boards
+                    .iter()
+                    .filter(|own| self.beside(own) == board.name());
+                named.any(|board| load.runs_on(board))
+            };
+            let loads = loads.filter(|load| !own.is_empty() || runs(load));
             for load in loads {
                 let request = self.request_of(load, &board, cpus, asked)?;
-                let mut matrix = request.resolve()?;
+                let resolved = request.resolve();
+                let mut matrix = resolved.map_err(|error| match error {
+                    StudyError::Workload(_) | StudyError::Trace(_) => {
+                        self.within(load.named(error))
+                    }
+                    error => error,
+                })?;
                 cells.push(BatteryCell {
                     load: load.name.clone(),
                     request,
@@ -114,8 +137,34 @@ impl Battery {
     #[must_use]
     pub fn boards(&self, asked: &Request) -> Vec<Source> {
         match asked.platforms.is_empty() {
-            true => self.boards.iter().map(Source::named).collect(),
+            true => self
+                .boards
+                .iter()
+                .map(|board| Source::named(self.beside(board)))
+                .collect(),
             false => asked.platforms.clone(),
+        }
+    }
+
+    /// A file that is named in a battery's file is looked for beside it first.
+    fn beside(&self, name: &str) -> String {
+        let own = Path::new(&self.name).parent();
+        let own = own.filter(|_| self.name.ends_with(FILE) && is_path(name));
+        let there = own.map(|folder| folder.join(name));
+        match there.filter(|path| path.is_file()) {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None => name.to_owned(),
+        }
+    }
+
+    /// An error of what the battery's file names.
+    fn within(&self, error: StudyError) -> StudyError {
+        match self.name.ends_with(FILE) {
+            true => StudyError::InFile {
+                file: shorten(&self.name),
+                error: Box::new(error),
+            },
+            false => error,
         }
     }
 
@@ -134,7 +183,7 @@ impl Battery {
         let own_ns = load.duration_ns.unwrap_or(self.duration_ns);
         Ok(Request {
             platforms: vec![board.clone()],
-            workloads: vec![workload_source(&argument)],
+            workloads: vec![workload_source(&self.beside(&argument))],
             duration_ns: asked.duration_ns.or(Some(own_ns)),
             jitter: asked.jitter.or(load.jitter),
             seeds: match asked.seeds.is_empty() {

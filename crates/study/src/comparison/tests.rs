@@ -1,4 +1,13 @@
 //! What is said of runs that did not simply fill their time.
+//! Page: docs/guide/results.md.
+//!
+//! What must stay: who waits for what is named; words may change.
+//! Tests by part (in crates/study/src): comparison.rs: `who_waits_for_what_is_named` (`is_stuck`),
+//! `a_run_within_the_warm_up_says_why_it_has_no_throughput` (`uncounted`); comparison/stuck.rs:
+//! `who_waits_for_what_is_named` (`deadlock`, `awaited`, `thread`),
+//! `a_scheduler_that_ends_is_named_with_its_error` (`ejected`); comparison/endings.rs:
+//! `a_run_within_the_warm_up_says_why_it_has_no_throughput` (`time`).
+//! Helpers, and who fails with them: `ended`, `said` (all tests).
 
 use super::{PolicyRuns, oddities, why_stuck};
 use wakeplace_engine::sched_ext::{Exit, ExitKind};

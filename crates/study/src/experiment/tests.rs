@@ -1,3 +1,21 @@
+//! Runs of a comparison, on any number of threads (docs/guide/results.md).
+//!
+//! What must stay: the number of threads changes nothing; runs stand by policy, then seed.
+//! Tests by part (in crates/study/src): experiment.rs:
+//! `what_a_workload_is_measured_by_has_each_name_once` (`measured_by`),
+//! `the_number_of_threads_changes_nothing` (`run`, `runs`),
+//! `every_run_is_announced_once_after_how_many_there_are` (progress),
+//! `the_same_inputs_give_the_same_runs` (`verify_determinism`), `nothing_to_run_is_an_error`
+//! (`expand`), `the_first_difference_is_named_by_its_cause` (`difference`),
+//! `runs_stand_by_policy_then_seed` (`group`), `a_scheduler_takes_part` (`comparison`,
+//! `contenders`); pool.rs: `the_number_of_threads_changes_nothing` (`execute`, `on_threads`),
+//! `every_run_is_announced_once_after_how_many_there_are` (progress), `a_scheduler_takes_part`
+//! (`run`); scheduler.rs: `a_scheduler_that_cannot_be_loaded_is_named` (`load`).
+//! Helpers, and who fails with them: `experiment` (most tests); `names_measured_by`
+//! (`what_a_workload_is_measured_by_has_each_name_once`); `finished`
+//! (`the_first_difference_is_named_by_its_cause`, `runs_stand_by_policy_then_seed`);
+//! `with_scheduler` (`a_scheduler_takes_part`, `a_scheduler_that_cannot_be_loaded_is_named`).
+
 use super::{Experiment, difference, expand, group, measured_by};
 use crate::Comparison;
 use crate::Scheduler;

@@ -1,3 +1,24 @@
+//! Files of studies (studies/README.md).
+//!
+//! What must stay: each error has place, what was expected and the nearest name; a key that is
+//! added is read and refused here.
+//! Tests by part (in crates/study/src): file/read.rs: `a_good_file_is_read` (`study`, `study_name`,
+//! `cases`), `errors_name_place_expectation_and_nearest` (`chosen`),
+//! `verdicts_about_what_was_published_need_it` (`templates`), `a_case_may_be_a_recording`
+//! (`workload`), `the_least_that_a_file_has` (required keys); file/variations.rs:
+//! `a_good_file_is_read` (`variation`); error.rs: `errors_name_place_expectation_and_nearest`
+//! (`from_toml`, `Invalid`), `rules_hold` (`from_message`); file/columns.rs: `rules_hold`
+//! (`plain`), `columns_and_their_cases_are_read` (`columns`, `column`),
+//! `rules_of_columns_cases_and_sensitivity_hold` (`add`, `label`, `settings_of`); file/figures.rs:
+//! `a_calibrated_cell_must_be_published` (`calibration`),
+//! `a_figure_may_calibrate_an_argument_that_the_workload_gives` (`calibrates`),
+//! `verdicts_about_what_was_published_need_it` (`published`),
+//! `rules_of_columns_cases_and_sensitivity_hold` (`value`, `cell`, `spread`); file/mod.rs:
+//! `a_figure_may_calibrate_an_argument_that_the_workload_gives` (`calibrated_argument`);
+//! file/sensitivity.rs: `columns_and_their_cases_are_read` (`sensitivity`); file/raw.rs:
+//! `the_least_that_a_file_has` (what is optional).
+//! Helpers, and who fails with them: `error` (5 tests).
+
 use crate::Study;
 use wakeplace_outcome::Param;
 

@@ -1,3 +1,11 @@
+//! One run as the pool makes it (docs/guide/model.md, "Energy").
+//!
+//! What must stay: the sum over the trace is exact, to the last unit.
+//! Tests by part (in crates/study/src): pool.rs: `energy_for_work_is_the_sum_over_the_trace`
+//! (`execute_watched`, `measured`).
+//! Helpers, and who fails with them: `work`, `at_frequencies`, `load`, `run`
+//! (`energy_for_work_is_the_sum_over_the_trace`).
+
 use super::{Finished, Run};
 use wakeplace_engine::observe::CpuPower;
 use wakeplace_engine::{Happening, Observer, Options};

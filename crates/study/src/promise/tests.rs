@@ -1,3 +1,13 @@
+//! What is kept of gains (docs/guide/policy.md).
+//!
+//! What must stay: shares are arithmetic of the interrupts' times in the study made here.
+//! Tests by part (in crates/study/src): file/from.rs: `what_is_kept_is_a_share_of_the_best_gain`
+//! (`goals`), `cases_come_from_other_studies` (`cases`, `taken`), `wrong_names_are_told` (`other`);
+//! file/promise.rs: `what_is_kept_is_a_share_of_the_best_gain` (`promise`); promise.rs:
+//! `a_loss_is_told` (`loss`); catalogue.rs: `cases_come_from_other_studies` (`study_text`).
+//! Helpers, and who fails with them: `study`, `run` (`what_is_kept_is_a_share_of_the_best_gain`,
+//! `a_loss_is_told`, `cases_come_from_other_studies`).
+
 use super::Word;
 use crate::{Study, StudyOptions, by_interrupts};
 use wakeplace_outcome::Study as StudyResult;

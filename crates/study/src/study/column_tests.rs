@@ -1,4 +1,12 @@
 //! Columns with workloads of their own, cases with jitter, and studies that ask the oracle.
+//! Files: studies/README.md.
+//!
+//! What must stay: what a column changes counts there alone.
+//! Tests by part (in crates/study/src): plan.rs: `a_column_may_change_the_workload` (`load`);
+//! file/read.rs: `an_oracle_may_be_asked` (`on_a_machine_that_stays`); oracle.rs:
+//! `an_oracle_may_be_asked` (`judge`, `machine`); file/values.rs: `a_case_may_have_jitter`
+//! (`jitter`); plan.rs: `a_column_may_change_a_recording`.
+//! Helpers, and who fails with them: `shown` (all tests).
 use super::{Study, StudyOptions};
 use wakeplace_outcome::{Figure as Simulated, Row as StudyRow};
 

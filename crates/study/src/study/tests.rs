@@ -1,3 +1,24 @@
+//! Studies run and read (studies/README.md; docs/rules/energy-numbers.md#energy-published).
+//!
+//! What must stay: published figures are those of the mail; sizes are counted by hand.
+//! Tests by part (in crates/study/src): file/mod.rs: `published_figures_are_those_of_the_mail`
+//! (`published`, `figure`), `the_cell_the_platform_names_is_marked` (`is_calibrated`, `cell_name`),
+//! `sizes_leave_out_the_columns_that_cases_do` (`columns`),
+//! `a_change_published_without_means_stands_as_a_change` (`published_change`); study.rs:
+//! `joules_without_a_board_are_absent_and_explained` (`absence`),
+//! `variants_have_no_published_figures` (`notes`), `wrong_settings_are_refused` (errors),
+//! `full_sizes_are_what_the_readme_says` (`info`, `runs`),
+//! `several_studies_count_their_runs_together` (`run_studies`); plan.rs:
+//! `threads_change_nothing_and_base_rows_have_no_change` (`runs`), `sizes_count_the_seeds_of_cases`
+//! (`plan`, `seeds`), `columns_and_cases_have_their_own_conditions` (`add`),
+//! `an_experiment_has_its_own_duration` (`column`),
+//! `cpus_that_leave_in_one_column_leave_in_no_other` (hotplug); file/variations.rs:
+//! `experiments_stand_beside_the_published_figures` (experiments); calibration.rs:
+//! `a_board_power_is_recomputed_from_its_cell` (`calibration`),
+//! `the_platform_file_agrees_with_the_recomputation` (platforms/hikey960.toml); study.rs
+//! (`absence`): `what_is_absent_is_so_on_platforms_that_ran`.
+//! Helpers, and who fails with them: `hikey` (8 tests); `short` (9 tests); `run` (most tests).
+
 use super::{Study, StudyOptions};
 use crate::file::Cell;
 use crate::{StudyInfo, run_studies, studies};

@@ -1,3 +1,20 @@
+//! Sweeps: cells and their runs (docs/guide/results.md, "Sweeps").
+//!
+//! What must stay: each point stands once, and a cell is the run that a comparison makes; keys of
+//! cells are what stores are of.
+//! Tests by part (in crates/study/src): sweep/mod.rs: `cells_are_points_by_seeds` (`cell`, `point`,
+//! `chosen`), `each_point_stands_once` (`new`, `labels_of`), `wrong_keys_and_values_are_named`
+//! (`name`, `part`, `vary`), `values_that_go_together_sometimes_are_records` (`failed`);
+//! sweep/platform.rs: `cells_are_points_by_seeds` (`changed`); pool.rs:
+//! `a_cell_is_the_run_of_a_comparison` (`one`, `shrink`); run_table.rs:
+//! `a_cell_is_the_run_of_a_comparison` (`records`, `metrics_of`); sweep/point.rs:
+//! `what_cannot_run_is_a_record_with_its_reason` (`run`), `options_that_fit_no_point_are_refused`
+//! (`check`), `values_that_go_together_sometimes_are_records` (`get`); sweep/check.rs:
+//! `options_that_fit_no_point_are_refused` (`check_runs`), `wrong_keys_and_values_are_named`
+//! (`check_lists`, `check_values`); sweep/file.rs: `a_file_says_the_same` (`read`, `parts`,
+//! `axis`); file/arguments.rs: `a_file_says_the_same` (a sweep's file).
+//! Helpers, and who fails with them: `base`, `axes`, `sweep` (most tests).
+
 use super::{Axis, Design, Sweep};
 use crate::{Request, Source};
 

@@ -1,3 +1,12 @@
+//! Energy against latency, beside rivals (docs/guide/policy.md).
+//!
+//! What must stay: means are geometric; who beats us is judged by the margin.
+//! Tests by part (in crates/study/src): tradeoff.rs: `means_are_geometric` (`geometric`),
+//! `a_column_is_not_its_own_rival` (the file); by_interrupts.rs:
+//! `who_is_quicker_for_the_same_energy_beats_ours` (`study`); file/tradeoff.rs:
+//! `who_is_quicker_for_the_same_energy_beats_ours` (`tradeoff`).
+//! Helpers, and who fails with them: `run` (`who_is_quicker_for_the_same_energy_beats_ours`).
+
 use super::{Tradeoff, geometric, verdict};
 use crate::{Study, StudyOptions, by_interrupts};
 

@@ -3,8 +3,12 @@
 //!
 //! What must stay: an element has room for the longest one (`ROOM`) before it is begun, and nothing
 //! but that is checked: this takes most of the time of a trace. What `words` writes behind an
-//! element the next one overwrites. Tests by part: `fields_are_as_the_kernel_prints_them`
-//! (`element`, `piece`, `words`), `whole_runs_read_back` (`append`, `written`, `clear`).
+//! element the next one overwrites. Free: what leaves the bytes of files as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `fields_are_as_the_kernel_prints_them` (`element`, `piece`, `words`), `whole_runs_read_back`
+//! (`append`, `written`, `clear`). `new`, `used`, `push` and `put` are what these are made of.
+//!
+//! Callers: many files (`piece`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::whole_runs_read_back,
 //! crates/trace/src/export/ftrace.rs::fields_are_as_the_kernel_prints_them

@@ -3,7 +3,8 @@
 //!
 //! What must stay: values stand in the order of rows, and a group's columns have as many each. How
 //! much waits before it is encoded may change. Tests by part: `tables_told_by_hand` (`Values`,
-//! `Encoded`).
+//! `Encoded`). That is `new`, `add`, `clear`, `finish`, `write`, `write_page`, `flush`, `close` and
+//! `lock`: a value in the wrong place is found by that test.
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand
 

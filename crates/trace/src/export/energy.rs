@@ -1,8 +1,10 @@
 //! Energy as whoever measures it says it (docs/guide/traces.md).
 //!
 //! What must stay: listening changes no run; times are ns, energies in the meter's unit from the
-//! start, powers since the reading before; the first reading has no power. Tests by part:
-//! `power_is_that_since_the_reading_before` (`read`).
+//! start, powers since the reading before; the first reading has no power. Free: what leaves the
+//! bytes of files as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `power_is_that_since_the_reading_before` (`read`), the same also `new`; `happened` and `unit`
+//! below are the test's own.
 //!
 //! Tests: below
 

@@ -3,10 +3,12 @@
 //!
 //! What must stay: bytes are those of the kernel's print formats
 //! (docs/rules/traces.md#trace-events), which other tools parse; times are seconds with nine
-//! digits; the first line says how many CPUs there are. Tests by part:
+//! digits; the first line says how many CPUs there are. Free: what leaves the bytes of files as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `fields_are_as_the_kernel_prints_them` (`fields`, `target`, `state`, `named`),
 //! `events_told_by_hand` (`create`, `context`, `by`: every line of tests/data/by_hand.txt),
-//! `whole_runs_read_back` (`flush`).
+//! `whole_runs_read_back` (`flush`), the first also `of`, all also `event` and `finish`; `line`
+//! below is the test's own.
 //!
 //! Tests: below, crates/trace/tests/all/traces.rs::events_told_by_hand
 

@@ -3,10 +3,15 @@
 //!
 //! What must stay: names and numbers of threads follow from the order of creation and never change,
 //! so that two traces of a run are equal; times are ns; what an interrupt did is no task's doing.
+//! Free: what leaves the bytes of files as they are (ARCHITECTURE.md, "What a change may touch").
 //! Tests by part: `events_told_by_hand` (`switch`, `migration`, `on_cpu`, `by_leader`,
 //! `take_left`), `an_interrupt_is_no_tasks_doing` (`by`), `priorities_follow_the_phases`
 //! (`thread`), `clusters_and_hotplug_have_tracks` (`has_states`, `clusters`),
-//! `whole_runs_read_back` (equal bytes).
+//! `whole_runs_read_back` (equal bytes), all (`new`, `cpu`, `cpu_mut`, `event`, `context`,
+//! `forked`, `just_left`), replay/exported.rs::`tasks_by_timers_come_back` (`timer`).
+//!
+//! Callers: walk.rs (`by_leader`, `migration`, `just_left`, `take_left`), export/perfetto/tracks.rs
+//! (`has_states`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs
 

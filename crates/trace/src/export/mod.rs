@@ -4,10 +4,14 @@
 //!
 //! What must stay: listening changes no run and no result; files appear under their names only
 //! after the run, all or none (`publish`); a form's bytes depend on the run alone. The crate cli
-//! (`export.rs`) calls it. Tests by part: `events_told_by_hand` (`ftrace`, `perfetto`),
+//! (`export.rs`) calls it. Free: what leaves the bytes of files as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `events_told_by_hand` (`ftrace`, `perfetto`),
 //! `tables_told_by_hand` (`parquet`), `nothing_is_half_written` (`publish`, `drop`),
 //! long_runs.rs::`traces_dropped_in_the_midst_leave_nothing` (`drop`, with the thread),
-//! `all_forms_of_one_run` (all forms, by the command).
+//! `all_forms_of_one_run` (all forms, by the command), all also `new`, `add` and `walk`. `metric`
+//! and `fmt` have no test of their own here.
+//!
+//! Callers: crates/cli/src/export.rs (`perfetto`), fuzz/src/whole.rs (`perfetto`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand,
 //! crates/trace/tests/all/traces.rs::nothing_is_half_written,

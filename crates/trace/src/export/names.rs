@@ -2,8 +2,11 @@
 //! (docs/guide/traces.md).
 //!
 //! What must stay: what was made of a name stays for the whole trace, and a priority that changes
-//! makes it anew; an idle task is that of its CPU. Tests by part: `events_told_by_hand` (`know`,
-//! `get`), `priorities_follow_the_phases` (a priority that changes).
+//! makes it anew; an idle task is that of its CPU. Free: what leaves the bytes of files as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `events_told_by_hand` (`know`,
+//! `get`), `priorities_follow_the_phases` (a priority that changes), all (`default`, `thread`).
+//!
+//! Callers: ftrace.rs (`know`), parquet.rs (`know`), export/perfetto/events.rs (`know`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs
 

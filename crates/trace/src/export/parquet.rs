@@ -3,9 +3,11 @@
 //!
 //! What must stay: names and types of columns (docs/guide/traces.md), rows in the order of time,
 //! words of `QUANTITIES`; a column that is added goes behind the others and into
-//! docs/guide/traces.md. Tests by part: `tables_told_by_hand` (`create`, `common`, `named`, `own`,
+//! docs/guide/traces.md. Free: what leaves the bytes of files as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `tables_told_by_hand` (`create`, `common`, `named`, `own`,
 //! `decision`), xtask/src/tries/traces.rs (what other readers find). `own_of_others`, `counter` and
-//! `metric` have no test of their own here.
+//! `metric` have no test of their own here. `new`, `name`, `quantity`, `event` and `finish` by the
+//! first two as well.
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 

@@ -7,7 +7,8 @@
 //! bundle, and nothing in a chunk is earlier than the chunk before. How large a chunk is may
 //! change. Tests by part: `whole_runs_read_back` (`flush`, `bundle_head`, `event`),
 //! `clusters_and_hotplug_have_tracks` (`counter`), `decisions_carry_the_average_run` (`decision`,
-//! `decision_over`), `events_told_by_hand` (as many events as ftrace has).
+//! `decision_over`), `events_told_by_hand` (as many events as ftrace has), all also `create`,
+//! `packet`, `track`, `waits`, `thread` and `finish`.
 //!
 //! Tests: crates/trace/tests/all/traces.rs
 

@@ -3,9 +3,11 @@
 //!
 //! What must stay: nothing is left out or put in another order, so that the walk sees what an
 //! observer would; it is in the way of the run, so it only copies; what is no event of a kernel is
-//! left out here. Times are ns. Tests by part: `events_told_by_hand` (`happened`),
+//! left out here. Times are ns. Free: what leaves the bytes of files as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `events_told_by_hand` (`happened`),
 //! `clusters_and_hotplug_have_tracks` (`count`), `whole_runs_read_back` (`tell`, many batches),
-//! long_runs.rs::`a_full_disk_ends_the_run` (`is_done`). `state` has no test of its own.
+//! long_runs.rs::`a_full_disk_ends_the_run` (`is_done`), all also `next_state_ns`. `state` has no
+//! test of its own.
 //!
 //! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/long_runs.rs
 

@@ -4,10 +4,11 @@
 //! (docs/guide/traces.md).
 //!
 //! What must stay: threads change no byte; memory does not grow with the run (`WAITING`); a panic
-//! of the thread is the run's; no thread outlives the traces. Tests by part:
+//! of the thread is the run's; no thread outlives the traces. Free: what leaves the bytes of files
+//! as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_full_disk_ends_the_run` (`has_failed`), `traces_dropped_in_the_midst_leave_nothing` (`last`,
 //! `end`), `a_panic_of_the_writing_thread_is_the_runs` (`end`, `hand_over`),
-//! traces.rs::`whole_runs_read_back` (equal bytes).
+//! traces.rs::`whole_runs_read_back` (equal bytes), all also `start`.
 //!
 //! Tests: crates/trace/tests/all/long_runs.rs,
 //! crates/trace/tests/all/traces.rs::whole_runs_read_back

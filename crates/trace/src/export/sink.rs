@@ -3,9 +3,13 @@
 //!
 //! What must stay: calls come in the order of time; the first error stops all forms, as files go to
 //! their places together or not at all. A form that is added is a type here and an option in the
-//! crate cli. Tests by part: `events_told_by_hand` (`tell`, `each`), `nothing_is_half_written`
+//! crate cli. Free: what leaves the bytes of files as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `events_told_by_hand` (`tell`, `each`), `nothing_is_half_written`
 //! (`publish`), long_runs.rs::`a_full_disk_ends_the_run` (`has_failed`),
-//! cli/tests/all/traces.rs::`old_files_outlive_a_failed_run` (files of a run that failed).
+//! cli/tests/all/traces.rs::`old_files_outlive_a_failed_run` (files of a run that failed), all
+//! forms (`add`, `seal`), and of what each form implements (`counter`, `decision`, `decision_over`,
+//! `thread`, `metric`) the tests are with the forms (ftrace.rs, perfetto.rs, parquet.rs). `event`
+//! and `finish` of a form have their tests there, too.
 //!
 //! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/long_runs.rs,
 //! crates/cli/tests/all/traces.rs::old_files_outlive_a_failed_run

@@ -4,7 +4,8 @@
 //! the system's own error reaches the user. How many rows a group has and how values are encoded
 //! may change. Tests by part: `tables_told_by_hand` (`create`, `row`, `encode`, `finish`,
 //! `schema`), xtask/src/tries/traces.rs (`properties`, other readers). Groups that are full
-//! (`write_group`) and `system_error` have no test of their own.
+//! (`write_group`) and `system_error` have no test of their own. `whole`, `unsigned`, `real`,
+//! `text` and `file_name` by the first one, too.
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 

@@ -2,7 +2,8 @@
 //! number (docs/guide/traces.md, "The tables").
 //!
 //! What must stay: a text has one number for the whole trace, by its first use; files have the
-//! texts, not the numbers. Tests by part: `tables_told_by_hand` (`of`, `write`).
+//! texts, not the numbers. Free: what leaves the bytes of files as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `tables_told_by_hand` (`of`, `write`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand
 

@@ -1,9 +1,13 @@
 //! Threads and CPUs as a trace names them (docs/guide/traces.md).
 //!
 //! What must stay: numbers follow the order of creation, from `LEADER` on; names are cut as the
-//! kernel cuts them; priorities are the kernel's (docs/rules/traces.md#trace-events). Tests by
+//! kernel cuts them; priorities are the kernel's (docs/rules/traces.md#trace-events). Free: what
+//! leaves the bytes of files as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
 //! part: `names_are_the_kernels` (`comm`), `events_told_by_hand` (`prio`, `pid`, `leader_comm`,
-//! `idle_state`, `idle_task`), `priorities_follow_the_phases` (priorities that change).
+//! `idle_state`, `idle_task`), `priorities_follow_the_phases` (priorities that change), all also
+//! `new`, `who` and `all`.
+//!
+//! Callers: known.rs (`leader_comm`, `idle_task`).
 //!
 //! Tests: below, crates/trace/tests/all/traces.rs
 

@@ -1,7 +1,8 @@
-//! What the engine tells, kept for later: as much of it as a trace needs.
+//! What the engine tells, kept for later: as much of it as a trace needs (docs/guide/traces.md).
 //!
 //! What must stay: times are ns and the order is that of the engine; it is small and copied
-//! (`record.rs` is in the way of the run). Tests by part: traces.rs::`events_told_by_hand`
+//! (`record.rs` is in the way of the run). Free: what leaves the bytes of files as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: traces.rs::`events_told_by_hand`
 //! (`What`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::events_told_by_hand

@@ -3,13 +3,18 @@
 //!
 //! What must stay: events of one time stand in the kernel's order (wake-up before switch, move
 //! before wake-up), on which readers rely; who left a CPU and who follows are one switch. Times are
-//! ns. Tests by part: `events_told_by_hand` (`run_start`, `run_stop`, `migrate`, `born`,
+//! ns. Free: what leaves the bytes of files as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `events_told_by_hand` (`run_start`, `run_stop`, `migrate`, `born`,
 //! `cpu_power`, `frequency`, `timer_armed`, `task_exit`, `kernel_work`),
 //! `an_interrupt_is_no_tasks_doing` (`woken`), `decisions_carry_the_average_run` (`decided`,
 //! `reached`, `end`), `clusters_and_hotplug_have_tracks` (`cluster_power`, `count`),
 //! `priorities_follow_the_phases` (`happened`), replay/exported.rs::`tasks_by_timers_come_back` and
 //! replay/exported.rs::`tasks_that_wake_each_other_come_back` (timers and wake-ups of whole runs).
-//! `read_energy` has no test of its own here: energy.rs tries what it reads.
+//! `read_energy` has no test of its own here: energy.rs tries what it reads. `take_all`, `take`,
+//! `advance`, `settle`, `left_to_idle`, `move_to`, `idles`, `placement` and `wakeup` by all of
+//! these.
+//!
+//! Callers: scribe.rs (`take_all`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/replay/exported.rs
 

@@ -1,7 +1,9 @@
-//! Perfetto's trace format, as far as it is used here: prost types of `proto/trace.proto`.
+//! Perfetto's trace format, as far as it is used here: prost types of `proto/trace.proto`
+//! (docs/rules/traces.md#perfetto).
 //!
 //! What must stay: numbers are Perfetto's; `generated.rs` is made of `proto/trace.proto` and not
-//! edited. Tests by part: traces.rs::`whole_runs_read_back` (the types),
+//! edited. Free: what leaves the scripts of recordings as they are (ARCHITECTURE.md, "What a change
+//! may touch"). Tests by part: traces.rs::`whole_runs_read_back` (the types),
 //! traces.rs::`an_interrupt_is_no_tasks_doing` (`HARDIRQ`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs

@@ -3,9 +3,11 @@
 //! "..."` (docs/guide/traces-in.md, "Forms").
 //!
 //! What must stay: memory does not grow with the file; escapes of other kinds stay as they are, and
-//! a quote is text here (`read/text.rs` ends at it). Tests by part:
+//! a quote is text here (`read/text.rs` ends at it). Free: what leaves the scripts of recordings as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `escapes_are_what_they_stand_for` (`read`, `escape`, `by_number`),
-//! `pages_and_json_with_the_text_in_them` (whole files).
+//! `pages_and_json_with_the_text_in_them` (whole files), both also `new` and `byte`; `unescaped` is
+//! the test's own.
 //!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs
 

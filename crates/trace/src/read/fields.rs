@@ -4,13 +4,17 @@
 //! use (docs/guide/traces-in.md, "Forms").
 //!
 //! What must stay: every form that some tool prints stays readable; `None` of a field is a damaged
-//! one, `None` of `kind` an event that is not looked at; names may hold anything. Tests by part:
-//! `raw_fields_say_the_same` (`switch`, `state`), `names_like_fields_are_names` (`named`, `last`,
-//! `switched`), `short_forms_of_parked_and_idle_threads` (`short`, `short_state`),
+//! one, `None` of `kind` an event that is not looked at; names may hold anything. Free: what leaves
+//! the scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
+//! part: `raw_fields_say_the_same` (`switch`, `state`), `names_like_fields_are_names` (`named`,
+//! `last`, `switched`), `short_forms_of_parked_and_idle_threads` (`short`, `short_state`),
 //! text.rs::`both_forms_of_a_switch` (`who`, `woken`, `kind`),
 //! text.rs::`a_field_is_found_by_its_whole_key` (`value`, `number`),
 //! exported.rs::`a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (`address`),
-//! exported.rs::`moves_cost_also_without_a_run_between` (`migrate`).
+//! exported.rs::`moves_cost_also_without_a_run_between` (`migrate`),
+//! text.rs::`a_field_is_found_by_its_whole_key` also `is_key` and `last_number`.
+//!
+//! Callers: text.rs (`value`, `number`, `kind`).
 //!
 //! Tests: crates/trace/tests/all/replay/forms.rs, crates/trace/tests/all/replay/gaps.rs,
 //! crates/trace/tests/all/replay/exported.rs, crates/trace/src/read/text.rs

@@ -3,11 +3,16 @@
 //! recording says that is not about scheduling is passed over (docs/guide/traces-in.md, "Forms").
 //!
 //! What must stay: forms that are read stay readable; memory does not grow with the file; what is
-//! no recording has one message with what to give instead. Times are ns. Tests by part:
+//! no recording has one message with what to give instead. Times are ns. Free: what leaves the
+//! scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! replay/forms.rs::`other_forms_are_named` (`other`, `head`),
 //! replay/forms.rs::`pages_and_json_with_the_text_in_them` (`read`, `within`),
 //! `what_is_no_recording_has_one_message` (errors),
-//! replay/stream.rs::`a_long_recording_is_read_in_bounded_memory` (`read`).
+//! replay/stream.rs::`a_long_recording_is_read_in_bounded_memory` (`read`). What a sink of events
+//! has (`event`, `lost`, `cpus`, `cpu_info`, `cut`) is with who has one: read/order.rs,
+//! replay/mod.rs, replay/tracker.rs.
+//!
+//! Callers: replay/mod.rs (`read`).
 //!
 //! Tests: crates/trace/tests/all/replay/forms.rs,
 //! crates/trace/tests/all/replay/mod.rs::what_is_no_recording_has_one_message,

@@ -4,10 +4,12 @@
 //!
 //! What must stay: events of equal time keep the order of the file, but for timers that are armed;
 //! memory is bounded (`WINDOW_NS`, `MAX_WAITING`); a clock that jumps back is refused. Times are
-//! ns. Tests by part: `bundles_are_put_in_order` (`event`, `pass`),
+//! ns. Free: what leaves the scripts of recordings as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `bundles_are_put_in_order` (`event`, `pass`),
 //! `a_long_recording_is_read_in_bounded_memory` (`WINDOW_NS`, `finish`),
 //! replay/mod.rs::`odd_recordings_have_a_defined_result` (`MAX_BACK_NS`, `cut`),
-//! gaps.rs::`the_time_of_lost_events_is_nobodys` (`lost`, gaps).
+//! gaps.rs::`the_time_of_lost_events_is_nobodys` (`lost`, gaps), all (`new`, `cpus`, `cpu_info`,
+//! `number`, `text`, `task`, `who`, `own`, `kind`). `gap` is what `lost` leads to.
 //!
 //! Tests: crates/trace/tests/all/replay
 

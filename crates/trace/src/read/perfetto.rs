@@ -2,11 +2,15 @@
 //! looked at is decoded, one event at a time, so that no packet takes more memory than its bytes.
 //!
 //! What must stay: numbers of fields are `trace.proto`'s; damaged packets are errors with their
-//! byte, unknown ones are passed over; no packet takes more memory than its bytes. Tests by part:
-//! `bundles_are_put_in_order` (`read`, `one`, `bundle`, `event`, and a file cut at every byte),
-//! `the_compact_form_says_the_same_after_its_first_switches` (`compact`, `compact_switch`,
+//! byte, unknown ones are passed over; no packet takes more memory than its bytes. Free: what
+//! leaves the scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `bundles_are_put_in_order` (`read`, `one`, `bundle`, `event`, and a file cut at every
+//! byte), `the_compact_form_says_the_same_after_its_first_switches` (`compact`, `compact_switch`,
 //! `compact_waking`, `interned`), stream.rs::`a_line_without_an_end` (`MAX_PACKET_BYTES`),
-//! exported.rs::`tasks_by_timers_come_back` (`kind`, `cpu_info`).
+//! exported.rs::`tasks_by_timers_come_back` (`kind`, `cpu_info`), the first also `length`,
+//! `fields`, `who`, `target` and `time`.
+//!
+//! Callers: mod.rs (`read`).
 //!
 //! Tests: crates/trace/tests/all/replay/perfetto.rs, crates/trace/tests/all/replay/exported.rs,
 //! crates/trace/tests/all/replay/stream.rs::a_line_without_an_end

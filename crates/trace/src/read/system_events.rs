@@ -3,9 +3,11 @@
 //! picture (docs/guide/traces-in.md, "Forms").
 //!
 //! What must stay: only the string of the outermost object's key is taken; memory does not grow
-//! with the file, and what is behind the string is not read. Tests by part:
+//! with the file, and what is behind the string is not read. Free: what leaves the scripts of
+//! recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `the_string_is_found_by_its_key` (`find`, `is_key`, `read`),
-//! `pages_and_json_with_the_text_in_them` (whole files).
+//! `pages_and_json_with_the_text_in_them` (whole files), the first also `new`, `peek`, `byte` and
+//! `skip_blanks`; `string` is the test's own.
 //!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs
 

@@ -5,12 +5,18 @@
 //!
 //! What must stay: every form that some tool prints stays readable; lines count from 1 and are read
 //! to a bounded length; an event that cannot be read is an error that quotes its line. Times are
-//! ns. Tests by part: `lines_of_every_tool` (`parse`, `stamp`, `task`, `time_ns`),
+//! ns. Free: what leaves the scripts of recordings as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `lines_of_every_tool` (`parse`, `stamp`, `task`, `time_ns`),
 //! `lines_of_other_forms_are_left_out` (`around`), `both_forms_of_a_switch` and
 //! `a_field_is_found_by_its_whole_key` (fields), forms.rs::`unreadable_lines_are_quoted` (`judge`,
 //! `read_event`), forms.rs::`pages_and_json_with_the_text_in_them` (`before_quote`),
 //! gaps.rs::`a_buffer_that_starts_later` (`number_behind`), stream.rs::`a_line_without_an_end`
-//! (`next_line`), replay/mod.rs::`what_is_no_recording_has_one_message` (`end`).
+//! (`next_line`), replay/mod.rs::`what_is_no_recording_has_one_message` (`end`),
+//! `lines_of_every_tool` (`is_group`), `a_field_is_found_by_its_whole_key` (`text`, `number`),
+//! forms.rs::`unreadable_lines_are_quoted` (`read`, `one`), gaps.rs::`a_buffer_that_starts_later`
+//! (`processors`).
+//!
+//! Callers: mod.rs (`read`).
 //!
 //! Tests: below, crates/trace/tests/all/replay/forms.rs, crates/trace/tests/all/replay/gaps.rs,
 //! crates/trace/tests/all/replay/stream.rs

@@ -3,10 +3,15 @@
 //! it").
 //!
 //! What must stay: capacities are of 1024, clocks kHz, times ns, work ns at `FULL_SPEED` as in the
-//! engine; costs are the platform's, since the simulator adds them again. Tests by part:
+//! engine; costs are the platform's, since the simulator adds them again. Free: what leaves the
+//! scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `work_is_scaled_by_capacity_and_frequency` (`of`, `speed`),
 //! `moves_cost_also_without_a_run_between` (`move_cost`), exported.rs::`tasks_by_timers_come_back`
-//! (threads of cores, `exit_ns`, `is_of_cluster`), replay/mod.rs::`a_recording_by_hand` (`stated`).
+//! (threads of cores, `exit_ns`, `is_of_cluster`), replay/mod.rs::`a_recording_by_hand` (`stated`),
+//! all also `nr_cpus`, `threads` and `same_cluster`.
+//!
+//! Callers: replay/tracker/kernel.rs (`move_cost`, `is_of_cluster`, `same_cluster`, `exit_ns`),
+//! tracker.rs (`move_cost`).
 //!
 //! Tests: crates/trace/tests/all/replay/mod.rs, crates/trace/tests/all/replay/exported.rs
 

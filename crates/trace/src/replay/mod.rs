@@ -3,12 +3,16 @@
 //!
 //! What must stay: same bytes and platform, same scripts: nothing is drawn; the language
 //! `trace:FILE[,platform=NAME]`; a file is one that can be read twice. Command line, studies and
-//! Python call it. Tests by part: `periodic_tasks_come_back` (`load`),
+//! Python call it. Free: what leaves the scripts of recordings as they are (ARCHITECTURE.md, "What
+//! a change may touch"). Tests by part: `periodic_tasks_come_back` (`load`),
 //! `work_is_scaled_by_capacity_and_frequency` (`recorded`), `what_is_no_recording_has_one_message`
 //! (`parse`, errors), replay/forms.rs::`pages_and_json_with_the_text_in_them` (`load_bytes`),
 //! `a_recording_of_another_machine_is_scaled_aloud` (`other_platform`),
 //! cli/tests/all/recordings.rs::`what_is_wrong_with_a_recording_is_said_everywhere` (too few CPUs).
-//! `scaled` and pipes (`opened`) have no test of their own.
+//! `scaled` and pipes (`opened`) have no test of their own. `facts` and its sink (`event`, `lost`,
+//! `cpus`, `cpu_info`, `cut`, `count`), `machine`, `may_be_of` and `file_name` by the first three.
+//!
+//! Callers: crates/study/src/request.rs (`load_bytes`).
 //!
 //! Tests: crates/trace/tests/all/replay/mod.rs::periodic_tasks_come_back,
 //! crates/trace/tests/all/replay/mod.rs::work_is_scaled_by_capacity_and_frequency,

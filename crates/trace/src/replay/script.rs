@@ -1,13 +1,14 @@
 //! What the tasks did, as scripts (docs/guide/traces-in.md, "What becomes of it").
 //!
 //! What must stay: tasks stand in the order of first sight and are named so; times are ns from
-//! `zero_ns`, work ns at full speed; warnings say what is not known. Tests by part:
+//! `zero_ns`, work ns at full speed; warnings say what is not known. Free: what leaves the scripts
+//! of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_recording_by_hand` (`workload`, `script`, `nice`), exported.rs::`tasks_by_timers_come_back`
 //! (`zero_ns`, `after_birth`), gaps.rs::`a_late_fork_does_not_move_the_beginning` (`zero_ns`,
 //! `names`), forms.rs::`a_recording_without_wakeups_says_so_once` and
 //! replay/mod.rs::`odd_recordings_have_a_defined_result` (`warnings`),
-//! exported.rs::`a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (sync).
-//! `realtime` has no test of its own.
+//! exported.rs::`a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (sync),
+//! `a_recording_by_hand` (`finish`, `once`). `realtime` has no test of its own.
 //!
 //! Tests: crates/trace/tests/all/replay
 

@@ -1,9 +1,9 @@
 //! Follows every task and CPU, and writes down what tasks did (docs/guide/traces-in.md).
-//!
 //! What must stay: times are ns; odd events are counted, no errors (`Odd`). Tests by part:
-//! `a_recording_by_hand` (`switch`), `work_is_scaled_by_capacity_and_frequency` (`account`),
-//! exported.rs::`tasks_by_timers_come_back` (`flush`, `costs`),
-//! gaps.rs::`a_late_fork_does_not_move_the_beginning` (`new_task`).
+//! `a_recording_by_hand` (`switch`, `event`, `task`, `enter`, `leave`, `wake`, `end`),
+//! `work_is_scaled_by_capacity_and_frequency` (`account`, `speed`),
+//! exported.rs::`tasks_by_timers_come_back` (`flush`, `costs`), gaps.rs (`new_task`, `gap`),
+//! `odd_recordings_have_a_defined_result` (`has_ended`, `seen_cpus`).
 //!
 //! Tests: crates/trace/tests/all/replay
 

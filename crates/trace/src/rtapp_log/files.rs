@@ -5,7 +5,9 @@
 //! what a run may log is bounded. How much waits may change. Tests by part:
 //! `files_are_there_at_the_end_and_whole` (`append`, `flush`, `publish`),
 //! `what_is_not_published_leaves_nothing` (`create`), `logs_have_an_end` (`Most`),
-//! `errors_name_the_place` (`add`, `create`), `logs_change_as_one` (a faulty disk).
+//! `errors_name_the_place` (`add`, `create`), `logs_change_as_one` (a faulty disk),
+//! `logs_have_an_end` (`exceeded`), `errors_name_the_place` (`failed`), the first also `draft`;
+//! `names` is the tests' own.
 //!
 //! Tests: below, crates/cli/tests/all/faults/mod.rs::logs_change_as_one
 use std::io::{self, Write};

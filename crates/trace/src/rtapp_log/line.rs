@@ -1,9 +1,10 @@
 //! A line of the log, as rt-app 55cb0c0 writes it (src/rt-app_utils.c, `log_timing`).
 //!
 //! What must stay: bytes, as tools for rt-app's logs read the columns by place
-//! (docs/rules/rt-app.md#rt-app-log); times are whole us, rounded as rt-app rounds. Tests by part:
-//! `the_header_is_rtapps` (`HEADER`), `a_line_is_rtapps` (`Line`), `halves_go_away_from_zero`
-//! (`microseconds`, `signed_microseconds`).
+//! (docs/rules/rt-app.md#rt-app-log); times are whole us, rounded as rt-app rounds. Free: what
+//! leaves the bytes of files as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
+//! part: `the_header_is_rtapps` (`HEADER`), `a_line_is_rtapps` (`Line`), `halves_go_away_from_zero`
+//! (`microseconds`, `signed_microseconds`), the second also `fmt`.
 //!
 //! Tests: below
 use std::fmt;

@@ -2,9 +2,11 @@
 //!
 //! What must stay: listening changes no run; columns are rt-app's
 //! (docs/rules/rt-app.md#rt-app-log); lines stand in the order of the ends of iterations, a file
-//! for each thread, also without a line; the index counts threads. Tests by part:
+//! for each thread, also without a line; the index counts threads. Free: what leaves the bytes of
+//! files as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `each_thread_has_its_file` (`start`, `line`, `forked`, `iteration`),
-//! `slack_is_the_last_or_the_sum` (`line`). `keep_first` has no test of its own.
+//! `slack_is_the_last_or_the_sum` (`line`). `keep_first` has no test of its own. `create`,
+//! `names_of`, `start_of_name`, `happened` and `publish` by the first one.
 //!
 //! Tests: crates/trace/src/rtapp_log/observer/tests.rs
 use super::files::{Files, LogError};

@@ -1,4 +1,15 @@
 //! Runs whose traces another thread makes meanwhile.
+//! Page: docs/guide/traces.md, "What it costs".
+//!
+//! What must stay: a run that ends badly leaves neither files nor threads.
+//! Tests by part (in crates/trace/src): export/record.rs: `a_full_disk_ends_the_run` (`is_done`);
+//! export/scribe.rs: `a_full_disk_ends_the_run` (`has_failed`),
+//! `traces_dropped_in_the_midst_leave_nothing` (`last`, `end`),
+//! `a_panic_of_the_writing_thread_is_the_runs` (`end`, `hand_over`); export/mod.rs:
+//! `traces_dropped_in_the_midst_leave_nothing` (`drop`).
+//! Helpers, and who fails with them: `machine` (all tests); `simulate`
+//! (`a_full_disk_ends_the_run`); `names` (`traces_dropped_in_the_midst_leave_nothing`,
+//! `a_panic_of_the_writing_thread_is_the_runs`).
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};

@@ -1,4 +1,26 @@
 //! Traces told by hand, and of whole runs read back with prost.
+//! Rules: docs/rules/traces.md#trace-events; docs/guide/traces.md, "The tables".
+//!
+//! What must stay: events and their order are the kernel's; times are exact to the nanosecond.
+//! Tests by part (in crates/trace/src): export/ftrace.rs: `events_told_by_hand` (`create`,
+//! `context`, `by`); export/known.rs: `events_told_by_hand` (`switch`, `migration`, `on_cpu`),
+//! `an_interrupt_is_no_tasks_doing` (`by`), `priorities_follow_the_phases` (`thread`),
+//! `clusters_and_hotplug_have_tracks` (`has_states`, `clusters`); export/column.rs:
+//! `tables_told_by_hand` (`Values`, `Encoded`); export/mod.rs: `tables_told_by_hand` (`parquet`),
+//! `nothing_is_half_written` (`publish`, `drop`); export/perfetto/events.rs:
+//! `an_interrupt_is_no_tasks_doing` (`write`); export/perfetto.rs:
+//! `decisions_carry_the_average_run` (`decision`, `decision_over`),
+//! `clusters_and_hotplug_have_tracks` (`counter`); export/perfetto/fields.rs:
+//! `decisions_carry_the_average_run` (`message`); export/walk.rs: `priorities_follow_the_phases`
+//! (`happened`); crates/engine/src/both.rs: `whole_runs_read_back` (`happened`); export/bytes.rs:
+//! `whole_runs_read_back` (`append`, `written`, `clear`); export/sink.rs: `nothing_is_half_written`
+//! (`publish`).
+//! Helpers, and who fails with them: `hikey`, `workload` (all tests); `traces`, `read` (most
+//! tests); `one_wakes_another`, `a_timer_is_late` (`events_told_by_hand`); `placement`
+//! (`events_told_by_hand`, `tables_told_by_hand`, `decisions_carry_the_average_run`); `events`
+//! (`events_told_by_hand`, `an_interrupt_is_no_tasks_doing`, `priorities_follow_the_phases`,
+//! `whole_runs_read_back`); `track_events` (`decisions_carry_the_average_run`); `found`
+//! (`whole_runs_read_back`); `simulate` (`priorities_follow_the_phases`, `whole_runs_read_back`).
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use prost::Message;

@@ -1,3 +1,15 @@
+//! Answers of the playground (docs/guide/playground.md).
+//!
+//! What must stay: answers are the program's own, in its words; names are the program's.
+//! Tests by part (in crates/wasm/src): answer.rs:
+//! `a_comparison_comes_with_its_page_and_its_command` (`run`, `shown`), `a_decision_is_explained`
+//! (`explain`), `a_file_takes_the_place_of_its_name` (`filled`, `keep`),
+//! `what_is_wrong_is_said_in_the_programs_words` (`answer`, `words`), `the_names_are_the_programs`
+//! (`Names`); crates/study/src/ask/words.rs: `a_comparison_comes_with_its_page_and_its_command` (in
+//! a result); crates/report/src/html/decision.rs: `a_decision_is_explained` (`view`, `why_not`);
+//! names.rs: `the_names_are_the_programs` (`all`, `arguments`, `platform`).
+//! Helpers, and who fails with them: `asked` (all tests).
+
 use super::{Asked, answer};
 use serde_json::Value;
 

@@ -1,3 +1,17 @@
+//! Deadlines of tasks: files of their own and frames (docs/guide/workloads.md, "Deadlines").
+//!
+//! What must stay: a frame begins with work behind a timer and ends before the next wait; messages
+//! have the place in the file.
+//! Tests by part (in crates/workload/src): deadline.rs:
+//! `frames_begin_with_work_and_end_before_a_wait` (`apply`, `insert`, `events`),
+//! `a_round_without_a_wait_is_no_end` (`end_with_the_last_pass`), `a_file_of_its_own_wins`
+//! (`parse`, `with_deadlines`), `what_is_wrong_is_said_with_its_place` (`declared`, `wrong_kind`,
+//! `named`).
+//! Helpers, and who fails with them: `expanded` (all tests); `file`
+//! (`frames_begin_with_work_and_end_before_a_wait`, `a_file_of_its_own_wins`,
+//! `what_is_wrong_is_said_with_its_place`); `own` (`frames_begin_with_work_and_end_before_a_wait`);
+//! `events` (`frames_begin_with_work_and_end_before_a_wait`, `a_file_of_its_own_wins`).
+
 use super::Deadlines;
 use crate::{Event, LoadOptions, MachineFacts, Spec, Workload, WorkloadError};
 

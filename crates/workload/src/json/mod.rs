@@ -1,4 +1,5 @@
-//! JSON as json-c's non-strict tokener reads it, with the place of every value.
+//! JSON as json-c's non-strict tokener reads it, with the place of every value
+//! (docs/rules/rt-app.md#rt-app-json).
 //!
 //! This is a reader of its own because the dialect is: json-c takes `010` as ten, `True`, `'text'`,
 //! and anything after the closing brace, collapses duplicate keys, stops at 32 levels, and refuses

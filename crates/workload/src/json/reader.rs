@@ -4,13 +4,15 @@
 //! json-c's (32), so recursion is, too. Order of members is the file's.
 //!
 //! What must stay: what json-c accepts, and the value that it makes of it: `010` is ten, whole
-//! numbers saturate, words take either case; values of one text are counted and bounded. Tests by
-//! part: `numbers_are_decimal_and_saturate` (`number`), `floats_are_told_from_integers`
-//! (`number_kind`, `number_ends`), `words_take_either_case_and_strings_either_quote` (`word`,
-//! `null_or_nan`), `comments_and_trailing_commas` (`array`, `object`),
+//! numbers saturate, words take either case; values of one text are counted and bounded. Free: what
+//! leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `numbers_are_decimal_and_saturate` (`number`),
+//! `floats_are_told_from_integers` (`number_kind`, `number_ends`),
+//! `words_take_either_case_and_strings_either_quote` (`word`, `null_or_nan`),
+//! `comments_and_trailing_commas` (`array`, `object`),
 //! `duplicate_keys_keep_the_first_place_and_the_last_value` (`insert`), `depth_ends_at_32_levels`
 //! and `the_number_of_values_is_bounded` (`value`), `the_dialect_workgen` (`member`: a key without
-//! a value), `every_file_is_read_as_rtapp_reads_it` (all of it).
+//! a value), `every_file_is_read_as_rtapp_reads_it` (all of it). `parse`: all of these.
 //!
 //! Tests: crates/workload/src/json/tests.rs, crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_events.rs

@@ -1,4 +1,22 @@
 //! The dialect, construct by construct (json-c 0.16, json_tokener.c, non-strict).
+//! Rule: docs/rules/rt-app.md, "JSON dialect (json-c, not strict)".
+//!
+//! What must stay: json-c's answers are what is right, also where they are odd; bounds (32 levels,
+//! number of values) stay.
+//! Tests by part (in crates/workload/src): json/reader.rs: `numbers_are_decimal_and_saturate`
+//! (`number`), `floats_are_told_from_integers` (`number_kind`, `number_ends`),
+//! `words_take_either_case_and_strings_either_quote` (`word`, `null_or_nan`),
+//! `comments_and_trailing_commas` (`array`, `object`),
+//! `duplicate_keys_keep_the_first_place_and_the_last_value` (`insert`),
+//! `the_number_of_values_is_bounded` (`value`); json/text.rs:
+//! `words_take_either_case_and_strings_either_quote` (`take_word`, `take_string`, `take_escape`),
+//! `comments_and_trailing_commas` (`skip_blanks`, `skip_comment`),
+//! `places_count_characters_from_one` (`take`, `fault`); json/mod.rs:
+//! `duplicate_keys_keep_the_first_place_and_the_last_value` (`collapsed`, `get`); json/reader.rs:
+//! `depth_ends_at_32_levels`.
+//! Helpers, and who fails with them: `strict` (all tests); `read`
+//! (`numbers_are_decimal_and_saturate`, `floats_are_told_from_integers`,
+//! `words_take_either_case_and_strings_either_quote`, `comments_and_trailing_commas`).
 use super::*;
 
 /// Strictly, as json-c reads it.

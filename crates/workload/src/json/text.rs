@@ -5,11 +5,13 @@
 //! are no UTF-8 pass as json-c lets them.
 //!
 //! What must stay: lines and columns count from 1 and a column is a character, as every message of
-//! a file has them; either quote ends its own kind of string only; comments are blanks. Tests by
-//! part: `places_count_characters_from_one` (`take`, `fault`), `comments_and_trailing_commas`
-//! (`skip_blanks`, `skip_comment`), `words_take_either_case_and_strings_either_quote` (`take_word`,
-//! `take_string`, `take_escape`, `take_unicode`), `every_file_is_read_as_rtapp_reads_it` (json-c's
-//! dialect).
+//! a file has them; either quote ends its own kind of string only; comments are blanks. Free: what
+//! leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `places_count_characters_from_one` (`take`, `fault`),
+//! `comments_and_trailing_commas` (`skip_blanks`, `skip_comment`),
+//! `words_take_either_case_and_strings_either_quote` (`take_word`, `take_string`, `take_escape`,
+//! `take_unicode`), `every_file_is_read_as_rtapp_reads_it` (json-c's dialect). `new`, `at`, `rest`,
+//! `peek`: all of these; `take_hex4` with `take_unicode`.
 //!
 //! Tests: crates/workload/src/json/tests.rs, crates/workload/tests/all/corpus.rs
 use crate::error::{Fault, FaultKind, Position};

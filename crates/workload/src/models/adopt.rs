@@ -6,13 +6,16 @@
 //! the workload already has; order of tasks stays. Times and work of the program do not change.
 //!
 //! What must stay: all indices of a program's steps are moved by one offset per list; programs
-//! share their measures and nothing else; a name is measured in one way in the whole script. Tests
-//! by part: `a_program_starts_and_joins_its_threads` (`adopt`, `started_by_fork`),
-//! `threads_meet_once_with_the_thread_that_made_them` (a barrier as start line),
-//! `threads_are_let_go_by_the_thread_that_made_them` (a release as start line),
+//! share their measures and nothing else; a name is measured in one way in the whole script. Free:
+//! what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part: `a_program_starts_and_joins_its_threads` (`adopt`,
+//! `started_by_fork`), `threads_meet_once_with_the_thread_that_made_them` (a barrier as start
+//! line), `threads_are_let_go_by_the_thread_that_made_them` (a release as start line),
 //! `a_thread_waits_for_its_release_behind_the_start_line` (delays),
 //! `programs_share_nothing_but_their_measures` (`shift`, `shifted_phase`, `place_of`, `counted`),
-//! `programs_that_measure_one_name_in_two_ways_are_refused` (`fits`).
+//! `programs_that_measure_one_name_in_two_ways_are_refused` (`fits`),
+//! `a_program_starts_and_joins_its_threads` (`of`, `is_first`),
+//! `a_thread_waits_for_its_release_behind_the_start_line` (`behind`).
 //!
 //! Tests: crates/workload/tests/all/shell.rs
 use super::builder::Builder;

@@ -5,11 +5,13 @@
 //! is ns at full speed, calibrated as the page says. A change moves results (CHANGELOG.md).
 //!
 //! What must stay: the mix of 101 jobs, the calibrated cost of a job, and that a task's cost never
-//! reads the number of tasks; the names `jobs_per_min` and `jobs_per_min_per_task`. Tests by part:
-//! `a_task_has_101_jobs_of_26_tests` (the mix, `times`), `jobs_are_made_of_what_their_kind_says`
-//! (`job`, `disk`), `the_partner_does_half_of_a_pipe_job` (`talk`, `hop_ns`),
-//! `requests_divide_a_disk_job` (`disk`), `a_single_task_adds_up_to_the_calibrated_cell` (all
-//! costs), `tasks_do_not_know_how_many_they_are` (`phases`: draws by the task's stream),
+//! reads the number of tasks; the names `jobs_per_min` and `jobs_per_min_per_task`. Free: what
+//! leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `a_task_has_101_jobs_of_26_tests` (the mix, `times`),
+//! `jobs_are_made_of_what_their_kind_says` (`job`, `disk`), `the_partner_does_half_of_a_pipe_job`
+//! (`talk`, `hop_ns`), `requests_divide_a_disk_job` (`disk`),
+//! `a_single_task_adds_up_to_the_calibrated_cell` (all costs),
+//! `tasks_do_not_know_how_many_they_are` (`phases`: draws by the task's stream),
 //! `jobs_are_counted_per_minute` (`expand`: metrics), `wrong_values_say_their_range` (`load`),
 //! played.rs::`aim7_tasks_take_their_costs_side_by_side` (time to the end).
 //!

@@ -5,9 +5,11 @@
 //! Work is ns at full speed.
 //!
 //! What must stay: 56 tests in one process, children one at a time; a test lasts as long as its
-//! kind says. Tests by part: `aim9_has_56_tests_in_one_process` (`tests`, `test`, `ops`, `expand`),
-//! `coarse_models_say_so_and_draw_by_the_seed` (nothing is drawn), `wrong_values_say_their_range`
-//! (`load`), played.rs::`the_other_models_take_their_costs` (sum of times).
+//! kind says. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"),
+//! and words of messages that no test quotes. Tests by part: `aim9_has_56_tests_in_one_process`
+//! (`tests`, `test`, `ops`, `expand`), `coarse_models_say_so_and_draw_by_the_seed` (nothing is
+//! drawn), `wrong_values_say_their_range` (`load`), played.rs::`the_other_models_take_their_costs`
+//! (sum of times), the first also `hop_ns`.
 //!
 //! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::{Builder, TO_ITS_END_NS};

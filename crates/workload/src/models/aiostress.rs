@@ -4,10 +4,12 @@
 //! Called by `models/mod.rs` for its name. The order of draws stays. Times are ns; what a request
 //! takes is assumed as the page says.
 //!
-//! What must stay: a batch is over when its slowest request is; each batch counts its bytes. Tests
-//! by part: `aiostress_waits_for_the_slowest_of_a_batch` (`batch`, `expand`),
-//! `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range` (`load`),
-//! played.rs::`the_other_models_take_their_costs` (a batch's time).
+//! What must stay: a batch is over when its slowest request is; each batch counts its bytes. Free:
+//! what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part: `aiostress_waits_for_the_slowest_of_a_batch`
+//! (`batch`, `expand`), `coarse_models_say_so_and_draw_by_the_seed` (draws),
+//! `wrong_values_say_their_range` (`load`), played.rs::`the_other_models_take_their_costs` (a
+//! batch's time).
 //!
 //! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;

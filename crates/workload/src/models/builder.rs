@@ -5,8 +5,9 @@
 //! within a model, as results depend on it.
 //!
 //! What must stay: an index is given out once and in the order of calls; no list loses or reorders
-//! its members, as steps name them by index. Tests by part:
-//! `messaging_channels_are_as_large_as_the_kernels` (`limited_channel`),
+//! its members, as steps name them by index. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `messaging_channels_are_as_large_as_the_kernels` (`limited_channel`),
 //! `sysbench_threads_begin_together_at_a_drawn_time` (`start`),
 //! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`mutex`, `counter`, `series`, `count`),
 //! `cyclictest_threads_have_their_intervals` (`timer`, `duration`),
@@ -14,7 +15,8 @@
 //! coarse_models.rs::`oltp_transactions_are_statements` (`mutexes`),
 //! coarse_models.rs::`oltp_writers_of_the_log_release_all` (`condition`),
 //! shell.rs::`programs_share_nothing_but_their_measures` (`adopt`, `counted`),
-//! sysbench_memory.rs::`the_scope_says_whose_the_block_is` (`shared_set`).
+//! sysbench_memory.rs::`the_scope_says_whose_the_block_is` (`shared_set`). `new`, `channel`,
+//! `task`, `finish` and `push`: all of these; `finish_as_process` has no test of its own.
 //!
 //! Tests: crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/shell.rs,

@@ -4,8 +4,9 @@
 //! fork, ns.
 //!
 //! What must stay: the shell forks one loop after the other and works before each fork; no loop
-//! ends. Tests by part: `a_shell_forks_endless_loops` (`expand`), `wrong_values_say_their_range`
-//! (`load`), played.rs::`loops_never_end` (when loops start).
+//! ends. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `a_shell_forks_endless_loops` (`expand`),
+//! `wrong_values_say_their_range` (`load`), played.rs::`loops_never_end` (when loops start).
 //!
 //! Tests: crates/workload/tests/all/kbuild.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;

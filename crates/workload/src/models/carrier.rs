@@ -5,8 +5,9 @@
 //! `[transfer]`. A count is a fact of the kernel, not a setting.
 //!
 //! What must stay: the counts, as docs/decisions/060 derives them from the kernel's structures;
-//! without `[transfer]` they change nothing. Tests by part:
-//! handover.rs::`a_round_trip_moves_lines_by_the_closest_level` (what lines cost),
+//! without `[transfer]` they change nothing. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: handover.rs::`a_round_trip_moves_lines_by_the_closest_level` (what lines cost),
 //! handover.rs::`a_unit_that_was_kept_brings_its_lines` (a unit that waited). No test of its own:
 //! each carrier's count in `lines`.
 //!

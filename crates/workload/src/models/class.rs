@@ -5,9 +5,11 @@
 //! kernel (`realtime.rs`).
 //!
 //! What must stay: `priority` is of fifo and rr, `dl_*` of deadline, `slice` of other and batch, as
-//! Linux has them; a deadline task without times gets the load's run and period. Tests by part:
-//! `classes_above_the_fair_one` (`read`, `realtime`, ranges), `every_key_is_obeyed` (fair policies,
-//! `slice`), `wrong_arguments_say_what_was_expected` (ranges of `slice`).
+//! Linux has them; a deadline task without times gets the load's run and period. Free: what leaves
+//! scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `classes_above_the_fair_one` (`read`, `realtime`, ranges),
+//! `every_key_is_obeyed` (fair policies, `slice`), `wrong_arguments_say_what_was_expected` (ranges
+//! of `slice`), all (`set`).
 //!
 //! Tests: crates/workload/tests/all/periodic.rs
 use super::parse::time;

@@ -5,9 +5,11 @@
 //! Which of a pair runs first is part of the model.
 //!
 //! What must stay: a pair has two channels of its own and passes one unit on; the first of a pair
-//! posts first. Tests by part: `a_pair_wakes_each_other_through_two_channels` (`task`, `expand`),
-//! `tasks_pins_and_seeds` (`parse`, pins, draws), `wrong_values_say_what_is_expected` (`parse`,
-//! `even`).
+//! posts first. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"),
+//! and words of messages that no test quotes. Tests by part:
+//! `a_pair_wakes_each_other_through_two_channels` (`task`, `expand`), `tasks_pins_and_seeds`
+//! (`parse`, pins, draws), `wrong_values_say_what_is_expected` (`parse`, `even`), the last one also
+//! `load`.
 //!
 //! Tests: crates/workload/tests/all/context_switch.rs
 use super::builder::Builder;

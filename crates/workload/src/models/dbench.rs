@@ -5,10 +5,11 @@
 //! page's; times of the disk are assumed.
 //!
 //! What must stay: shares of operations are exact within a cycle; only data operations count, by
-//! bytes. Tests by part: `dbench_cycles_have_their_shares` (`counts`, `client`),
-//! `coarse_models_say_so_and_draw_by_the_seed` (draws by the client's stream),
-//! `wrong_values_say_their_range` (`load`), played.rs::`the_other_models_take_their_costs` (a
-//! cycle's time).
+//! bytes. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `dbench_cycles_have_their_shares`
+//! (`counts`, `client`), `coarse_models_say_so_and_draw_by_the_seed` (draws by the client's
+//! stream), `wrong_values_say_their_range` (`load`), played.rs::`the_other_models_take_their_costs`
+//! (a cycle's time). `expand` by the first of these.
 //!
 //! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;

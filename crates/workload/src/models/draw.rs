@@ -5,9 +5,12 @@
 //! everything that is drawn behind it.
 //!
 //! What must stay: both ends of a range are drawn; a range of one value takes a draw, too;
-//! `shuffle` keeps all members. Tests by part: `draws_stay_within_both_ends_and_reach_them`
-//! (`draw`, `is_within`), `a_shuffled_list_keeps_its_members` (`shuffle`),
-//! benchmark_models.rs::`sysbench_threads_begin_together_at_a_drawn_time` (`begin_ns`).
+//! `shuffle` keeps all members. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `draws_stay_within_both_ends_and_reach_them` (`draw`, `is_within`),
+//! `a_shuffled_list_keeps_its_members` (`shuffle`),
+//! benchmark_models.rs::`sysbench_threads_begin_together_at_a_drawn_time` (`begin_ns`), the first
+//! also `new`.
 //!
 //! Tests: below, crates/workload/tests/all/benchmark_models.rs
 use crate::Stream;

@@ -5,11 +5,13 @@
 //! Sizes follow from the machine alone, nothing is drawn. LISA's own checks are in docs/results.
 //!
 //! What must stay: LISA's formulas of sizes, and that a pinned task has a CPU to itself; capacities
-//! in millionths are cut, not rounded. Tests by part: `tasks_are_sized_by_the_machine` (`classes`,
-//! `courses`, `own_cpu`), `a_big_task_fits_the_biggest_kind` (`big_e6`, `swing_e6`),
+//! in millionths are cut, not rounded. Free: what leaves scripts as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `tasks_are_sized_by_the_machine` (`classes`, `courses`, `own_cpu`),
+//! `a_big_task_fits_the_biggest_kind` (`big_e6`, `swing_e6`),
 //! `a_ramp_changes_the_kind_where_it_no_longer_fits` (`phases`, ramps),
 //! `migrating_tasks_are_as_many_as_big_cpus` (wake-migration), `equal_cpus_are_refused` (`expand`,
-//! starts).
+//! starts), all (`load`).
 //!
 //! Tests: crates/workload/tests/all/eas_behaviour.rs
 use super::builder::Builder;

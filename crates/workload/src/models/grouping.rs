@@ -4,9 +4,12 @@
 //! draws stay.
 //!
 //! What must stay: the words `none`, `one`, `two`, `nested`; every task is in a group, or none is.
-//! Tests by part: `all_tasks_of_a_session_are_in_its_group` (`one`), `two_groups_part_each_pair`
-//! (`two`), `another_word_is_refused` (`grouped`), group_limits.rs::`models_have_keys` (limits of
-//! such a group), periodic.rs::`what_was_meant_is_said` (a misspelt word).
+//! Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part: `all_tasks_of_a_session_are_in_its_group` (`one`),
+//! `two_groups_part_each_pair` (`two`), `another_word_is_refused` (`grouped`),
+//! group_limits.rs::`models_have_keys` (limits of such a group),
+//! periodic.rs::`what_was_meant_is_said` (a misspelt word), all (`group`, `expand`; `expanded` is
+//! the tests' own). `warnings` has no test of its own.
 //!
 //! Tests: below, crates/workload/tests/all/group_limits.rs, crates/workload/tests/all/periodic.rs
 

@@ -5,9 +5,11 @@
 //! `cpu.shares`: 1024 is a task of nice 0.
 //!
 //! What must stay: tasks go to the names in turn, `/` is no group, and a name that stands twice is
-//! one group; a path names the groups around it. Tests by part: `tasks_go_to_the_groups_in_turn`
-//! (`names`, `nr`, `expand`, `set_names`), `what_cannot_be_is_refused` (`check`, `set_shares`),
-//! group_limits.rs::`models_have_keys` (groups in groups).
+//! one group; a path names the groups around it. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `tasks_go_to_the_groups_in_turn` (`names`, `nr`, `expand`, `set_names`),
+//! `what_cannot_be_is_refused` (`check`, `set_shares`), group_limits.rs::`models_have_keys` (groups
+//! in groups). `groups` below is the tests' own.
 //!
 //! Tests: below, crates/workload/tests/all/group_limits.rs
 

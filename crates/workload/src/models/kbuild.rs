@@ -5,12 +5,14 @@
 //! is ns at full speed. Script 0 is make, then four for each job.
 //!
 //! What must stay: script 0 is make, four scripts per job follow and the link is last; a job's
-//! draws are of its own stream; at most `j` chains live at a time. Tests by part:
-//! `a_job_is_a_chain_of_programs_that_wait` (`job`, `program`, `first_script`),
-//! `make_has_at_most_so_many_children` (`make`), `compilers_take_what_the_range_says` (draws),
-//! `keys_say_what_programs_cost` (`load`, `memory`), `more_jobs_shift_no_draw` (streams),
-//! `wrong_values_say_their_range` (`load`), played.rs::`builds_keep_their_slots_full` and
-//! played.rs::`builds_have_at_most_so_many_chains` (`make`, in time).
+//! draws are of its own stream; at most `j` chains live at a time. Free: what leaves scripts as
+//! they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `a_job_is_a_chain_of_programs_that_wait` (`job`, `program`,
+//! `first_script`), `make_has_at_most_so_many_children` (`make`),
+//! `compilers_take_what_the_range_says` (draws), `keys_say_what_programs_cost` (`load`, `memory`),
+//! `more_jobs_shift_no_draw` (streams), `wrong_values_say_their_range` (`load`),
+//! played.rs::`builds_keep_their_slots_full` and played.rs::`builds_have_at_most_so_many_chains`
+//! (`make`, in time), the first also `expand`.
 //!
 //! Tests: crates/workload/tests/all/kbuild.rs, crates/workload/tests/all/played.rs
 use super::builder::{Builder, TO_ITS_END_NS};

@@ -6,9 +6,10 @@
 //! (docs/rules/group-bandwidth.md). Keys stay.
 //!
 //! What must stay: the keys; one value holds for all groups, several are one for each group in the
-//! order of `groups`; `max` is no limit. Tests by part: `models_have_keys` (`each`, `max`,
-//! `bandwidth`, `one`, `of`, `missing_cpu`, `check`). No test of its own: `cpu_idle` and
-//! `cpu_uclamp_min` as keys.
+//! order of `groups`; `max` is no limit. Free: what leaves scripts as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `models_have_keys` (`each`, `max`, `bandwidth`, `one`, `of`, `missing_cpu`, `check`). `read` and
+//! `apply` by the same. No test of its own: `cpu_idle` and `cpu_uclamp_min` as keys.
 //!
 //! Tests: crates/workload/tests/all/group_limits.rs
 

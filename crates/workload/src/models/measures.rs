@@ -4,7 +4,8 @@
 //! Called by all models. Names and units of metrics stay. A figure counts after the warm-up, ns.
 //!
 //! What must stay: metric names and units, as studies and results name them; what is before the
-//! warm-up's end counts in no figure. Tests by part:
+//! warm-up's end counts in no figure. Free: what leaves scripts as they are (ARCHITECTURE.md, "What
+//! a change may touch"), and words of messages that no test quotes. Tests by part:
 //! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`events_total`, `sysbench_latency`,
 //! `record`), `netperf_pairs_take_turns` (`rate`, `per_second`),
 //! `cyclictest_threads_have_their_intervals` (`series`),

@@ -6,14 +6,15 @@
 //! speed.
 //!
 //! What must stay: as many senders as receivers per group, receivers created first, each sender
-//! writes to all receivers in turn; channels are as large as the kernel's; wake-ups are sync. Tests
-//! by part: `messaging_has_the_benchmarks_totals` (`expand`),
+//! writes to all receivers in turn; channels are as large as the kernel's; wake-ups are sync. Free:
+//! what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part: `messaging_has_the_benchmarks_totals` (`expand`),
 //! `messaging_creates_receivers_first_and_writes_to_all_in_turn` (`group`, `task`),
 //! `messaging_channels_are_as_large_as_the_kernels` (`limit`, `carrier`),
 //! `messaging_costs_depend_on_channel_and_address_space` (`usual_work_ns`),
 //! `messaging_and_sysbench_say_what_is_expected` (`parse`),
 //! models.rs::`messaging_on_one_cpu_is_its_messages` and
-//! models.rs::`messaging_on_more_cpus_is_the_same_work` (a run).
+//! models.rs::`messaging_on_more_cpus_is_the_same_work` (a run), all (`load`).
 //!
 //! Tests: crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs

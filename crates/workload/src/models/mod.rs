@@ -6,12 +6,16 @@
 //! lists. A new model is a module and one line of `MODELS`.
 //!
 //! What must stay: names of models and keys, their defaults, and the order of `MODELS`; a misspelt
-//! name gets the nearest. Tests by part: `the_catalogue_names_defaults_that_parse` (`catalogue`,
-//! `parameter`), `other_names_lead_to_the_model` (`also`, `meant`, `nearest`),
+//! name gets the nearest. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change
+//! may touch"), and words of messages that no test quotes. Tests by part:
+//! `the_catalogue_names_defaults_that_parse` (`catalogue`, `parameter`),
+//! `other_names_lead_to_the_model` (`also`, `meant`, `nearest`),
 //! `several_workloads_are_told_from_one` (lists of models), `other_names_are_no_names` (`find`),
 //! `wrong_arguments_say_what_was_expected` (`load`, `split_name`, `fault`, `expected`),
 //! `the_defaults_are_those_of_the_catalogue` (defaults against scripts),
-//! `more_work_than_period_is_a_warning` (`warnings`).
+//! `more_work_than_period_is_a_warning` (`warnings`), `other_names_lead_to_the_model`
+//! (`unknown_model`), `wrong_arguments_say_what_was_expected` (`from`); `said` is the tests' own.
+//! `expand` of a model has its tests in the model's file.
 //!
 //! Tests: below, crates/workload/tests/all/periodic.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs

@@ -5,11 +5,12 @@
 //! sender's and receiver's apart. Who wakes whom, and sync, is part of the model.
 //!
 //! What must stay: one transaction is under way per pair, both wake-ups are sync, a client counts a
-//! transaction when the answer is there. Tests by part: `netperf_pairs_take_turns` (`pair`,
-//! `for_ever`, `ready`, `load_tcp`, `load_udp`), `the_others_say_what_is_expected` (`parse`),
-//! models.rs::`netperf_on_one_cpu_is_the_work_of_both` and
-//! models.rs::`netperf_pairs_scale_while_cpus_are_free` (a run). No test of its own: `launched` and
-//! `forked` (`start=shell`).
+//! transaction when the answer is there. Free: what leaves scripts as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `netperf_pairs_take_turns` (`pair`, `for_ever`, `ready`, `load_tcp`, `load_udp`),
+//! `the_others_say_what_is_expected` (`parse`), models.rs::`netperf_on_one_cpu_is_the_work_of_both`
+//! and models.rs::`netperf_pairs_scale_while_cpus_are_free` (a run). No test of its own: `launched`
+//! and `forked` (`start=shell`). `expand` by the first of these.
 //!
 //! Tests: crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs

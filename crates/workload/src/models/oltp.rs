@@ -5,12 +5,14 @@
 //! full speed; times of the disk are assumed.
 //!
 //! What must stay: rows are locked in ascending order and held to the commit, so no run gets stuck;
-//! mutex 0 is the log's; one write of the log releases all who wait. Tests by part:
-//! `oltp_transactions_are_statements` (`client`, `server`, `commit`, `draw_rows`),
-//! `oltp_writers_of_the_log_release_all` (`log_writer`),
+//! mutex 0 is the log's; one write of the log releases all who wait. Free: what leaves scripts as
+//! they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `oltp_transactions_are_statements` (`client`, `server`, `commit`,
+//! `draw_rows`), `oltp_writers_of_the_log_release_all` (`log_writer`),
 //! `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range` (`load`),
 //! played.rs::`commits_share_writes_of_the_log` (`commit`, in time),
-//! played.rs::`clients_that_write_the_same_rows_wait_for_each_other` (row locks).
+//! played.rs::`clients_that_write_the_same_rows_wait_for_each_other` (row locks), the first also
+//! `expand`. `of_process` has no test of its own.
 //!
 //! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;

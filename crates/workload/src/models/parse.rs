@@ -6,10 +6,11 @@
 //! accepted. Times are ns, shares exact in millionths.
 //!
 //! What must stay: a number has no sign, a time has a unit, a percentage is exact to a millionth or
-//! refused. Tests by part: `numbers_have_no_sign` (`number`, `time`), `two_values_are_a_range`
-//! (`spread`), `percentages_are_exact` (`percent_e6`, `share`), `cpu_lists_join_with_plus`
-//! (`cpu_list`), periodic.rs::`performance_hints` (`hint`), periodic.rs::`every_key_is_obeyed`
-//! (`cpu`), `the_others_say_what_is_expected` (what is refused).
+//! refused. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `numbers_have_no_sign` (`number`, `time`),
+//! `two_values_are_a_range` (`spread`), `percentages_are_exact` (`percent_e6`, `share`),
+//! `cpu_lists_join_with_plus` (`cpu_list`), periodic.rs::`performance_hints` (`hint`),
+//! periodic.rs::`every_key_is_obeyed` (`cpu`), `the_others_say_what_is_expected` (what is refused).
 //!
 //! Tests: below, crates/workload/tests/all/periodic.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs

@@ -5,13 +5,14 @@
 //! Work is ns at full speed, `duty` of the period on the calibration's CPU.
 //!
 //! What must stay: ten tasks of 5 % of 16 ms without keys; a task's offset is drawn by its name;
-//! `start=together` is rt-app's barrier (docs/rules/rt-app.md#rt-app-events). Tests by part:
-//! `the_defaults_are_ten_tasks_of_five_percent` (`parse`, `task`), `every_key_is_obeyed` (`nice`,
-//! `calibration`, `cpus`, `duty`, `offset`), `the_seed_decides_and_more_tasks_shift_none`
-//! (`expand`, `spread`), `performance_hints` (`uclamp`), `classes_above_the_fair_one` (classes),
-//! `wrong_arguments_say_what_was_expected` (`parse`, `check_cpus`),
-//! `more_work_than_period_is_a_warning` (`warnings`), group_limits.rs::`models_have_keys`
-//! (`groups`).
+//! `start=together` is rt-app's barrier (docs/rules/rt-app.md#rt-app-events). Free: what leaves
+//! scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `the_defaults_are_ten_tasks_of_five_percent` (`parse`, `task`),
+//! `every_key_is_obeyed` (`nice`, `calibration`, `cpus`, `duty`, `offset`),
+//! `the_seed_decides_and_more_tasks_shift_none` (`expand`, `spread`), `performance_hints`
+//! (`uclamp`), `classes_above_the_fair_one` (classes), `wrong_arguments_say_what_was_expected`
+//! (`parse`, `check_cpus`), `more_work_than_period_is_a_warning` (`warnings`),
+//! group_limits.rs::`models_have_keys` (`groups`), all (`load`).
 //!
 //! Tests: crates/workload/tests/all/periodic.rs, crates/workload/tests/all/group_limits.rs
 use super::builder::Builder;

@@ -5,12 +5,13 @@
 //! of draws stays. Times are ns; percentiles are thousandths of all samples.
 //!
 //! What must stay: both versions' order of wake, spin and record; percentiles and floor of each;
-//! sleeps of the old version are drawn per message thread. Tests by part:
-//! `old_schbench_wakes_all_workers_at_once` (`old_group`, `series`, `sampled`),
+//! sleeps of the old version are drawn per message thread. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `old_schbench_wakes_all_workers_at_once` (`old_group`, `series`, `sampled`),
 //! `old_schbench_sleeps_are_drawn` (draws), `current_schbench_does_requests_under_a_lock_per_cpu`
 //! (`current_group`, `add_workers`), benchmark_arguments.rs::`the_others_say_what_is_expected`
 //! (`parse`), models.rs::`old_schbench_rounds_are_two_spins_and_a_sleep` and
-//! models.rs::`current_schbench_requests_are_a_sleep_and_work` (a run).
+//! models.rs::`current_schbench_requests_are_a_sleep_and_work` (a run), all (`load`, `expand`).
 //!
 //! Tests: crates/workload/tests/all/schbench_tbench.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs

@@ -5,15 +5,16 @@
 //! begin with the model and the program's place. Work of fork, exec and exit is the machine's.
 //!
 //! What must stay: one program at a time, each waited for before the next; only a program that ends
-//! by itself is taken; tasks are named PROGRAM-PLACE; at most 10,000 programs. Tests by part:
-//! `a_loop_is_as_many_forks_of_one_shell` (`expand`, `line`),
+//! by itself is taken; tasks are named PROGRAM-PLACE; at most 10,000 programs. Free: what leaves
+//! scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `a_loop_is_as_many_forks_of_one_shell` (`expand`, `line`),
 //! `a_program_starts_and_joins_its_threads` (`main`),
 //! `without_a_common_start_threads_go_on_at_once` (`main`),
 //! `programs_share_nothing_but_their_measures` (`per_program`), `scripts_depend_on_the_seed_alone`
 //! (draws), `threads_of_all_programs_are_counted` (`expand`: at most 100,000),
 //! `what_cannot_be_a_program_is_refused` (`load`, `program`, `check`),
 //! `a_program_without_a_limit_does_not_end` (`check`), `the_first_program_can_be_misspelt`
-//! (`says_keys`).
+//! (`says_keys`). `warnings` has no test of its own.
 //!
 //! Tests: crates/workload/tests/all/shell.rs
 use super::adopt::Program;

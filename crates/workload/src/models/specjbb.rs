@@ -5,10 +5,11 @@
 //! stays. Collectors are one per CPU of the machine.
 //!
 //! What must stay: a collection takes the mutexes of all warehouses, so no warehouse runs
-//! meanwhile; one collector per CPU; a warehouse's draws are of its own stream. Tests by part:
-//! `specjbb_stops_its_warehouses` (`warehouse`, `vm`, `collector`, `meet`),
-//! `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range` (`load`),
-//! played.rs::`collections_stop_the_world` (in time).
+//! meanwhile; one collector per CPU; a warehouse's draws are of its own stream. Free: what leaves
+//! scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `specjbb_stops_its_warehouses` (`warehouse`, `vm`, `collector`,
+//! `meet`), `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range`
+//! (`load`), played.rs::`collections_stop_the_world` (in time), the first also `expand`.
 //!
 //! Tests: crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/played.rs
 use super::builder::Builder;

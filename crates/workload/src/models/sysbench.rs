@@ -5,9 +5,10 @@
 //! (time, claim, work, record) is sysbench's.
 //!
 //! What must stay: the order of an event's steps, and each version's own limits (0.4: 10,000
-//! requests; 1.0: 10 s); all threads begin together and the time counts from there. Tests by part:
-//! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`frame`, `claim`),
-//! `sysbench_versions_have_their_own_limits` (`read`),
+//! requests; 1.0: 10 s); all threads begin together and the time counts from there. Free: what
+//! leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `a_sysbench_cpu_event_is_claimed_timed_and_counted`
+//! (`frame`, `claim`), `sysbench_versions_have_their_own_limits` (`read`),
 //! `sysbench_threads_begin_together_at_a_drawn_time` (`finish`),
 //! `messaging_and_sysbench_say_what_is_expected` (`read`),
 //! models.rs::`sysbench_requests_end_the_threads` and

@@ -5,11 +5,12 @@
 //! argument's, or follows from the number of divisions.
 //!
 //! What must stay: the number of divisions of an event is the benchmark's
-//! (docs/rules/workloads.md#sysbench); `event` and `prime` exclude each other. Tests by part:
-//! `an_event_has_as_many_divisions_as_the_benchmark` (`divisions`),
+//! (docs/rules/workloads.md#sysbench); `event` and `prime` exclude each other. Free: what leaves
+//! scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `an_event_has_as_many_divisions_as_the_benchmark` (`divisions`),
 //! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`expand`),
 //! `messaging_and_sysbench_say_what_is_expected` (`parse`),
-//! models.rs::`sysbench_cpu_counts_every_event_that_began_in_time` (a run).
+//! models.rs::`sysbench_cpu_counts_every_event_that_began_in_time` (a run), all (`load`).
 //!
 //! Tests: below, crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/benchmark_arguments.rs, crates/engine/tests/behaviour/models.rs

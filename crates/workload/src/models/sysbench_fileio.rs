@@ -4,7 +4,8 @@
 //! Called by `models/mod.rs` for its name. The order of draws stays. Times of the disk are assumed.
 //!
 //! What must stay: an event is a wait for the disk and then a run, and it counts at the run's end.
-//! Tests by part: `fileio_threads_wait_and_run` (`thread`, `expand`),
+//! Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of
+//! messages that no test quotes. Tests by part: `fileio_threads_wait_and_run` (`thread`, `expand`),
 //! `coarse_models_say_so_and_draw_by_the_seed` (draws), `wrong_values_say_their_range` (`load`),
 //! played.rs::`the_other_models_take_their_costs` (requests and time as ends).
 //!

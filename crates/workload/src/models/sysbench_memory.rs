@@ -5,8 +5,9 @@
 //! whose block it is decides what a move costs (docs/decisions/060).
 //!
 //! What must stay: with one block for all, threads share one set of memory; with one each, every
-//! thread has a set of its own. Tests by part: `the_scope_says_whose_the_block_is` (`load`,
-//! `expand`).
+//! thread has a set of its own. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `the_scope_says_whose_the_block_is` (`load`, `expand`).
 //!
 //! Tests: below
 use super::sysbench::{CLAIM, Common, REQUESTS, START, THREADS, TIME, VERSION};

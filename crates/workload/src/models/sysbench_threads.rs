@@ -5,7 +5,8 @@
 //! benchmark's own.
 //!
 //! What must stay: an event keeps the mutex that its number chooses for all its yields; no thread
-//! ends with a mutex in its hands. Tests by part:
+//! ends with a mutex in its hands. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
 //! `a_sysbench_threads_event_keeps_the_mutex_of_its_number` (`expand`),
 //! `messaging_and_sysbench_say_what_is_expected` (`load`),
 //! models.rs::`sysbench_threads_alone_is_its_turns` and

@@ -4,10 +4,13 @@
 //! an ordinary task.
 //!
 //! What must stay: what `task`, `phase` and `child` leave out has the default of an ordinary task,
-//! as all models rely on it. Tests by part: `netperf_pairs_take_turns` (`run`, `post`, `wait`),
-//! `fileio_threads_wait_and_run` (`endless`), `a_job_is_a_chain_of_programs_that_wait` (`child`,
-//! `once`), `a_sysbench_threads_event_keeps_the_mutex_of_its_number` (`lock`, `unlock`),
-//! `specjbb_stops_its_warehouses` (`lock`, `unlock`).
+//! as all models rely on it. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change
+//! may touch"), and words of messages that no test quotes. Tests by part:
+//! `netperf_pairs_take_turns` (`run`, `post`, `wait`), `fileio_threads_wait_and_run` (`endless`),
+//! `a_job_is_a_chain_of_programs_that_wait` (`child`, `once`),
+//! `a_sysbench_threads_event_keeps_the_mutex_of_its_number` (`lock`, `unlock`),
+//! `specjbb_stops_its_warehouses` (`lock`, `unlock`). `locked` by
+//! `a_sysbench_threads_event_keeps_the_mutex_of_its_number`.
 //!
 //! Tests: crates/workload/tests/all/benchmark_models.rs,
 //! crates/workload/tests/all/coarse_models.rs, crates/workload/tests/all/kbuild.rs

@@ -5,9 +5,11 @@
 //! bytes, ns at full speed.
 //!
 //! What must stay: a client waits for each answer before it asks again, and counts bytes of reads
-//! and writes behind the answer; all clients replay the same operations. Tests by part:
-//! `tbench_clients_are_in_lock_step_with_their_servers` (`pair`), `tbench_costs_follow_the_bytes`
-//! (`work`, `expand`, metrics), benchmark_arguments.rs::`the_others_say_what_is_expected` (`load`),
+//! and writes behind the answer; all clients replay the same operations. Free: what leaves scripts
+//! as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `tbench_clients_are_in_lock_step_with_their_servers` (`pair`),
+//! `tbench_costs_follow_the_bytes` (`work`, `expand`, metrics),
+//! benchmark_arguments.rs::`the_others_say_what_is_expected` (`load`),
 //! models.rs::`tbench_on_one_cpu_is_the_work_of_both` (a run).
 //!
 //! Tests: crates/workload/tests/all/schbench_tbench.rs,

@@ -10,9 +10,11 @@
 //! Called by `tbench.rs`. The order of draws stays. A change of the mix moves results
 //! (CHANGELOG.md).
 //!
-//! What must stay: the published counts and sizes, and the one shuffle of the list. Tests by part:
-//! `shares_are_whole_and_sum_up` (`quotas`), `the_list_has_the_published_mix` (`operations`,
-//! `kinds`), `tbench_costs_follow_the_bytes` (sizes).
+//! What must stay: the published counts and sizes, and the one shuffle of the list. Free: what
+//! leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `shares_are_whole_and_sum_up` (`quotas`),
+//! `the_list_has_the_published_mix` (`operations`, `kinds`), `tbench_costs_follow_the_bytes`
+//! (sizes).
 //!
 //! Tests: below, crates/workload/tests/all/schbench_tbench.rs
 use super::draw::shuffle;

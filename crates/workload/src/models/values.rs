@@ -6,12 +6,15 @@
 //! as before.
 //!
 //! What must stay: a key that is not given has the catalogue's default, and an error names key,
-//! value and what can be. Tests by part: `times_are_said_in_whole_units` (`said`),
-//! `messaging_and_sysbench_say_what_is_expected` (`number`, `time_from_zero_ns`,
-//! `time_above_zero_ns`, `word`), `the_others_say_what_is_expected` (`not_both`, `only_with`,
-//! `check_warm_up`), `wrong_arguments_say_what_was_expected` (`read`, `add`, `unknown_key`),
-//! `what_was_meant_is_said` (`word`, `listed`), kbuild.rs::`wrong_values_say_their_range` (`times`,
-//! `share`, `outside`), `mutated_arguments_never_panic` (all of it).
+//! value and what can be. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change
+//! may touch"), and words of messages that no test quotes. Tests by part:
+//! `times_are_said_in_whole_units` (`said`), `messaging_and_sysbench_say_what_is_expected`
+//! (`number`, `time_from_zero_ns`, `time_above_zero_ns`, `word`), `the_others_say_what_is_expected`
+//! (`not_both`, `only_with`, `check_warm_up`), `wrong_arguments_say_what_was_expected` (`read`,
+//! `add`, `unknown_key`), `what_was_meant_is_said` (`word`, `listed`),
+//! kbuild.rs::`wrong_values_say_their_range` (`times`, `share`, `outside`),
+//! `mutated_arguments_never_panic` (all of it). `has`, `optional`, `text`, `time_ns`, `numbers`,
+//! `wrong`, `fault_of` and `value` are what those are made of: all of these.
 //!
 //! Tests: below, crates/workload/tests/all/benchmark_arguments.rs,
 //! crates/workload/tests/all/periodic.rs, crates/workload/tests/all/kbuild.rs,

@@ -4,9 +4,11 @@
 //! work and stall take turns.
 //!
 //! What must stay: work and stall of a step sum up to its CPU time to the ns; without `memory`
-//! there is one run step. Tests by part: `pieces_add_up_to_the_whole` (`of`, `part`),
-//! kbuild.rs::`keys_say_what_programs_cost` (`from_percent_e6`),
-//! aim7_compute.rs::`jobs_are_made_of_what_their_kind_says` (`work`).
+//! there is one run step. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change
+//! may touch"), and words of messages that no test quotes. Tests by part:
+//! `pieces_add_up_to_the_whole` (`of`, `part`), kbuild.rs::`keys_say_what_programs_cost`
+//! (`from_percent_e6`), aim7_compute.rs::`jobs_are_made_of_what_their_kind_says` (`work`). `sums`
+//! below is the test's own.
 //!
 //! Tests: below, crates/workload/tests/all/kbuild.rs, crates/workload/tests/all/aim7_compute.rs
 use crate::script::Event;

@@ -5,8 +5,10 @@
 //! draws stay.
 //!
 //! What must stay: only tasks that wait for memory have a set; without `working_set_kib` no script
-//! changes. Tests by part: `tasks_that_wait_for_memory_have_a_set` (`with_sets`, `waits`,
-//! `expand`), handover.rs::`a_move_refills_from_the_closest_level` (what a set costs in a run).
+//! changes. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and
+//! words of messages that no test quotes. Tests by part: `tasks_that_wait_for_memory_have_a_set`
+//! (`with_sets`, `waits`, `expand`), handover.rs::`a_move_refills_from_the_closest_level` (what a
+//! set costs in a run). `warnings` has no test of its own.
 //!
 //! Tests: below, crates/engine/tests/behaviour/handover.rs
 use super::values::Values;

@@ -4,10 +4,12 @@
 //! Called by `workload check`. Exit codes are rt-app's and stay; its words are not copied.
 //!
 //! What must stay: the exit code is rt-app's for a machine of as many CPUs as are given; what
-//! cannot run here is no fault of the file. Tests by part: `every_file_is_read_as_rtapp_reads_it`
-//! (`check_rtapp`, `refused`: exit codes and structure), `the_check_depends_on_the_number_of_cpus`
-//! (CPUs), `the_dialect_workgen` and `the_dialect_suspend_ref` (`check_rtapp_as`),
-//! said.rs::`a_check_names_what_is_no_rtapp_file` (`check_file`, `check_file_as`).
+//! cannot run here is no fault of the file. Free: what leaves scripts as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `every_file_is_read_as_rtapp_reads_it` (`check_rtapp`, `refused`: exit codes and structure),
+//! `the_check_depends_on_the_number_of_cpus` (CPUs), `the_dialect_workgen` and
+//! `the_dialect_suspend_ref` (`check_rtapp_as`), said.rs::`a_check_names_what_is_no_rtapp_file`
+//! (`check_file`, `check_file_as`).
 //!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/rtapp_events.rs, crates/cli/tests/all/said.rs

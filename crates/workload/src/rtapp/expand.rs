@@ -4,15 +4,16 @@
 //! thread. Times become ns.
 //!
 //! What must stay: threads are numbered in the order of the file and forked ones stand behind; a
-//! group has the threads that begin in it; CPUs that the machine lacks are refused. Tests by part:
-//! `the_fixture_expands_to_its_threads` (`scripts`, `thread_name`, `thread`, `phase`),
-//! `accepted_files_expand_to_their_scripts` (all steps),
+//! group has the threads that begin in it; CPUs that the machine lacks are refused. Free: what
+//! leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `the_fixture_expands_to_its_threads` (`scripts`,
+//! `thread_name`, `thread`, `phase`), `accepted_files_expand_to_their_scripts` (all steps),
 //! `timers_are_private_if_unique_and_absolute_if_one_event_is` (`index`),
 //! `taskgroups_become_groups` (`groups`), `what_cannot_run_here_names_its_place` (`check_cpus`),
 //! `start_spread_draws_when_threads_begin` (draws),
 //! rtapp_events.rs::`forked_tasks_are_scripts_behind_the_others` (`forked`),
 //! rtapp_events.rs::`phases_change_policies_and_what_goes_with_them` (`change`),
-//! rtapp_events.rs::`what_the_logs_need` (`log`).
+//! rtapp_events.rs::`what_the_logs_need` (`log`), all (`expand`, `task_instances`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/rtapp_events.rs

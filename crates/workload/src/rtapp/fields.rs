@@ -4,11 +4,12 @@
 //! Called by all readers of this folder. A type that rt-app refuses is refused here, at the value's
 //! place.
 //!
-//! What must stay: no value is converted to another type, `null` is an absent key. Tests by part:
-//! `values_of_the_wrong_type_are_refused_at_their_place` (`wrong_type`, `text`, `int`),
-//! `what_cannot_run_here_names_its_place` (`int`: a string for a number),
-//! `every_file_is_read_as_rtapp_reads_it` (`get`, `required_int`, `boolean`),
-//! rtapp_keys.rs::`a_refusal_names_the_key` (messages).
+//! What must stay: no value is converted to another type, `null` is an absent key. Free: what
+//! leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages
+//! that no test quotes. Tests by part: `values_of_the_wrong_type_are_refused_at_their_place`
+//! (`wrong_type`, `text`, `int`), `what_cannot_run_here_names_its_place` (`int`: a string for a
+//! number), `every_file_is_read_as_rtapp_reads_it` (`get`, `required_int`, `boolean`),
+//! rtapp_keys.rs::`a_refusal_names_the_key` (messages), all (`of`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_files.rs, crates/workload/tests/all/corpus.rs,
 //! crates/workload/tests/all/rtapp_keys.rs

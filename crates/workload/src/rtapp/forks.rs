@@ -5,8 +5,10 @@
 //! order.
 //!
 //! What must stay: a template that nobody starts has no script, and a fork behind a phase without
-//! an end is not reached. Tests by part: `forked_tasks_are_scripts_behind_the_others` (`roles`,
-//! `forks`, `unknown`), `no_fork_behind_an_endless_phase_is_reached` (`forks`),
+//! an end is not reached. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change
+//! may touch"), and words of messages that no test quotes. Tests by part:
+//! `forked_tasks_are_scripts_behind_the_others` (`roles`, `forks`, `unknown`),
+//! `no_fork_behind_an_endless_phase_is_reached` (`forks`),
 //! `what_a_forked_thread_would_inherit_is_said` (`warn_of_inheritance`),
 //! hostile.rs::`small_files_cannot_ask_for_much` (many forks).
 //!

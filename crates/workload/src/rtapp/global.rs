@@ -5,11 +5,13 @@
 //! passed over by rt-app.
 //!
 //! What must stay: a file without `global` has rt-app's defaults, and no log; `calibration` is
-//! "CPUn" or ns per loop; `start_spread` alone is not rt-app's. Tests by part:
-//! `every_file_is_read_as_rtapp_reads_it` (`read_global`, `fill`, `policy`, `log_size`, `ftrace`),
-//! `the_calibration_is_a_cpu_or_the_biggest` (`calibration`, `ends_early`, `leading_int`),
-//! `start_spread_draws_when_threads_begin` (`start_spread`), rtapp_events.rs::`what_the_logs_need`
-//! (`log_size`), rtapp_keys.rs::`a_refusal_names_the_key` (ranges).
+//! "CPUn" or ns per loop; `start_spread` alone is not rt-app's. Free: what leaves scripts as they
+//! are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes.
+//! Tests by part: `every_file_is_read_as_rtapp_reads_it` (`read_global`, `fill`, `policy`,
+//! `log_size`, `ftrace`), `the_calibration_is_a_cpu_or_the_biggest` (`calibration`, `ends_early`,
+//! `leading_int`), `start_spread_draws_when_threads_begin` (`start_spread`),
+//! rtapp_events.rs::`what_the_logs_need` (`log_size`), rtapp_keys.rs::`a_refusal_names_the_key`
+//! (ranges), all (`has_key`).
 //!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_events.rs,

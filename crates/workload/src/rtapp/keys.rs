@@ -7,12 +7,14 @@
 //! Called by all readers of this folder. Only warnings come from here: no key changes a run.
 //!
 //! What must stay: a key that this folder reads is in a list here, or a good file gets a warning;
-//! comments and `_` keys are silent. Tests by part: `a_key_that_nothing_reads_is_named` (`unknown`,
-//! `hint`, `meant`, `has_events`), `a_key_beside_the_tasks_that_nothing_reads_is_named`
-//! (`warn_of_unknown`, `name`), `known_keys_and_remarks_are_silent` (`keys`, `without_number`,
-//! `is_comment`; it lacks `resources`, `start_spread`, `nodes_membind`, `phases` and the keys of a
-//! `memrun`), `equal_warnings_are_one` (warnings of a sort),
-//! said.rs::`refusals_of_rtapp_files_name_the_key` (`first_unknown`).
+//! comments and `_` keys are silent. Free: what leaves scripts as they are (ARCHITECTURE.md, "What
+//! a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `a_key_that_nothing_reads_is_named` (`unknown`, `hint`, `meant`, `has_events`),
+//! `a_key_beside_the_tasks_that_nothing_reads_is_named` (`warn_of_unknown`, `name`),
+//! `known_keys_and_remarks_are_silent` (`keys`, `without_number`, `is_comment`; it lacks
+//! `resources`, `start_spread`, `nodes_membind`, `phases` and the keys of a `memrun`),
+//! `equal_warnings_are_one` (warnings of a sort), said.rs::`refusals_of_rtapp_files_name_the_key`
+//! (`first_unknown`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_keys.rs, crates/cli/tests/all/said.rs
 use super::event::{WORDS, event_word};

@@ -4,8 +4,9 @@
 //! Called by `Spec::rtapp_log`. Sums are rt-app's own columns, µs. No run depends on it.
 //!
 //! What must stay: threads in the order of `expand`, sums per phase in µs; `perf` is each run
-//! divided by the calibration and cut, before it is summed. Tests by part: `what_the_logs_need`
-//! (`wanted`, `sums`).
+//! divided by the calibration and cut, before it is summed. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `what_the_logs_need` (`wanted`, `sums`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_events.rs
 use super::structure::{Action, Global, LoadCalibration, LogSize, Phase};

@@ -6,11 +6,14 @@
 //! and stall apart; scripts have ns. A change of a figure moves results (CHANGELOG.md).
 //!
 //! What must stay: the figures, as docs/decisions/023 gives their reasons; a call takes its time,
-//! however few bytes it has; work and stall of one event are apart. Tests by part:
-//! `a_hop_costs_by_what_the_buffer_fits_into` (`chase`, `level`),
+//! however few bytes it has; work and stall of one event are apart. Free: what leaves scripts as
+//! they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `a_hop_costs_by_what_the_buffer_fits_into` (`chase`, `level`),
 //! `bytes_in_order_cost_by_what_is_touched` (`stream`), `a_call_takes_its_time` (`called`, `mem`),
 //! `writes_are_system_calls_and_copies` (`iorun`), `memory_is_bound_to_nodes` (`memrun`, `events`),
-//! sysbench_memory.rs::`the_scope_says_whose_the_block_is` (the user outside this folder).
+//! sysbench_memory.rs::`the_scope_says_whose_the_block_is` (the user outside this folder),
+//! `writes_are_system_calls_and_copies` (`times`), `the_scope_says_whose_the_block_is`
+//! (`from_last_level_cache`); `run` and `stall` below are the tests' own.
 //!
 //! Tests: below, crates/workload/tests/all/rtapp_events.rs,
 //! crates/workload/src/models/sysbench_memory.rs

@@ -7,9 +7,11 @@
 //! `resources`, `memory`, `places`, `scheduling`, `forks`), `expand` one script per thread.
 //!
 //! What must stay: `workload check` shares all readers with runs, so a file that is checked is read
-//! as it would run (docs/rules/rt-app.md). Tests by part: `every_file_is_read_as_rtapp_reads_it`
-//! (`structure`), `accepted_files_expand_to_their_scripts` (`template`, `expand`),
-//! `every_file_of_the_corpus_has_its_place` (no file of the corpus is left out).
+//! as it would run (docs/rules/rt-app.md). Free: what leaves scripts as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `every_file_is_read_as_rtapp_reads_it` (`structure`), `accepted_files_expand_to_their_scripts`
+//! (`template`, `expand`), `every_file_of_the_corpus_has_its_place` (no file of the corpus is left
+//! out).
 //!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_scripts.rs, beside
 //! its modules

@@ -5,9 +5,14 @@
 //! bounded.
 //!
 //! What must stay: equal warnings are one line with their number, and at most 100 lines are shown;
-//! what is not modelled is noted at its place. Tests by part: `equal_warnings_are_one`
-//! (`warn_alike`, `warning_lines`), `warnings_of_a_large_file_are_bounded` (`warn`,
-//! `warning_lines`), rtapp_files.rs::`a_group_nine_deep_is_not_modelled` (`unmodelled`).
+//! what is not modelled is noted at its place. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `equal_warnings_are_one` (`warn_alike`, `warning_lines`),
+//! `warnings_of_a_large_file_are_bounded` (`warn`, `warning_lines`),
+//! rtapp_files.rs::`a_group_nine_deep_is_not_modelled` (`unmodelled`), all (`of`).
+//!
+//! Callers: template.rs (`unmodelled`, `warning_lines`), check.rs (`warning_lines`), event.rs
+//! (`warn_alike`), keys.rs (`warn_alike`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_keys.rs, crates/workload/tests/all/rtapp_files.rs
 use crate::Dialect;

@@ -3,9 +3,11 @@
 //! Called by `rtapp/template.rs`. CPUs and nodes are ascending, each once.
 //!
 //! What must stay: lists are ascending and each CPU or node stands once, as scripts compare them; a
-//! negative number is refused at its place. Tests by part: `memory_is_bound_to_nodes` (`nodes`),
-//! `the_fixture_expands_to_its_threads` (`cpus`), `what_cannot_run_here_names_its_place` (`cpus`:
-//! -1, empty), rtapp_keys.rs::`a_refusal_names_the_key` (messages).
+//! negative number is refused at its place. Free: what leaves scripts as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `memory_is_bound_to_nodes` (`nodes`), `the_fixture_expands_to_its_threads` (`cpus`),
+//! `what_cannot_run_here_names_its_place` (`cpus`: -1, empty),
+//! rtapp_keys.rs::`a_refusal_names_the_key` (messages).
 //!
 //! Tests: crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/rtapp_keys.rs

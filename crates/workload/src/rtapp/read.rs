@@ -4,10 +4,11 @@
 //! first one is told.
 //!
 //! What must stay: `global` is read before `resources` and these before tasks, as the first fault
-//! ends the reading; resources are numbered in the order of the file. Tests by part:
-//! `every_file_is_read_as_rtapp_reads_it` (`read`, `read_resources`), `the_dialect_workgen`
-//! (`warn_of_dialect`), rtapp_keys.rs::`a_key_beside_the_tasks_that_nothing_reads_is_named` (keys
-//! of the file).
+//! ends the reading; resources are numbered in the order of the file. Free: what leaves scripts as
+//! they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `every_file_is_read_as_rtapp_reads_it` (`read`, `read_resources`),
+//! `the_dialect_workgen` (`warn_of_dialect`),
+//! rtapp_keys.rs::`a_key_beside_the_tasks_that_nothing_reads_is_named` (keys of the file).
 //!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_events.rs,
 //! crates/workload/tests/all/rtapp_keys.rs

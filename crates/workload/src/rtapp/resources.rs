@@ -5,10 +5,12 @@
 //! have them.
 //!
 //! What must stay: an index follows the first use; a mutex and a condition of one name are two;
-//! parties of a barrier are summed over the file, one for each instance. Tests by part:
-//! `resources_are_keyed_by_name_and_type` (`mutex`, `condition`, `semaphore`, `place`),
-//! `mutexes_inherit_if_asked_to` (`new`), `parties_of_a_barrier_are_summed_over_the_file`
-//! (`barrier`, `empty`), hostile.rs::`small_files_cannot_ask_for_much` (300,000 barriers).
+//! parties of a barrier are summed over the file, one for each instance. Free: what leaves scripts
+//! as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `resources_are_keyed_by_name_and_type` (`mutex`, `condition`,
+//! `semaphore`, `place`), `mutexes_inherit_if_asked_to` (`new`),
+//! `parties_of_a_barrier_are_summed_over_the_file` (`barrier`, `empty`),
+//! hostile.rs::`small_files_cannot_ask_for_much` (300,000 barriers).
 //!
 //! Tests: crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/hostile.rs
 use super::structure::{Action, Position, Task};

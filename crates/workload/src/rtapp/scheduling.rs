@@ -10,11 +10,12 @@
 //! Times are ns.
 //!
 //! What must stay: what a phase sets lasts until another phase sets it; a policy that is given
-//! brings its default priority; a slice is moved into 0.1 to 100 ms. Tests by part:
-//! `phases_change_policies_and_what_goes_with_them` (`resolve`, `drop_repeated`, `set`, `fair`,
-//! `realtime`), `slices_of_their_own` (`slice_ns`, `clamp`), `tasks_move_between_groups` (`group`),
-//! `policies_of_tasks_and_phases` (`realtime`, `deadline`), `policies_out_of_range` (ranges),
-//! `what_cannot_run_here_names_its_place` (`nice`).
+//! brings its default priority; a slice is moved into 0.1 to 100 ms. Free: what leaves scripts as
+//! they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `phases_change_policies_and_what_goes_with_them` (`resolve`,
+//! `drop_repeated`, `set`, `fair`, `realtime`), `slices_of_their_own` (`slice_ns`, `clamp`),
+//! `tasks_move_between_groups` (`group`), `policies_of_tasks_and_phases` (`realtime`, `deadline`),
+//! `policies_out_of_range` (ranges), `what_cannot_run_here_names_its_place` (`nice`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_events.rs, crates/workload/tests/all/rtapp_files.rs
 use super::structure::{Phase, Policy, Position, Scheduling, Task};

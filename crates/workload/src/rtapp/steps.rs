@@ -3,11 +3,13 @@
 //! Called by `rtapp/template.rs`. Order of steps is the file's. Times become ns.
 //!
 //! What must stay: `suspend`, `resume` and `wait` take and give their mutex as rt-app does; what
-//! ends rt-app at run time is refused before the run. Tests by part:
-//! `accepted_files_expand_to_their_scripts` (`make`), `what_ends_rtapp_at_run_time_is_refused`
-//! (`nanoseconds`), `resources_are_keyed_by_name_and_type` (`make_shared`, `lock`, `unlock`,
-//! `signal`, `wait`), `parties_of_a_barrier_are_summed_over_the_file` (barriers),
-//! `memory_events_that_cannot_be` (`bytes`, `check_memrun`, `not_negative`).
+//! ends rt-app at run time is refused before the run. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `accepted_files_expand_to_their_scripts` (`make`),
+//! `what_ends_rtapp_at_run_time_is_refused` (`nanoseconds`), `resources_are_keyed_by_name_and_type`
+//! (`make_shared`, `lock`, `unlock`, `signal`, `wait`),
+//! `parties_of_a_barrier_are_summed_over_the_file` (barriers), `memory_events_that_cannot_be`
+//! (`bytes`, `check_memrun`, `not_negative`).
 //!
 //! Tests: crates/workload/tests/all/rtapp_scripts.rs, crates/workload/tests/all/rtapp_events.rs
 use super::memory;

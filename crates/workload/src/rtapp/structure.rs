@@ -6,10 +6,14 @@
 //! them under these names, which stay.
 //!
 //! What must stay: names and numbers of policies, and fields with rt-app's defaults, as the
-//! recorded answers of the corpus have them. Tests by part: `every_file_is_read_as_rtapp_reads_it`
-//! (all fields, `number`, `threads`), rtapp_files.rs::`what_cannot_run_here_names_its_place`
-//! (`from_name`), rtapp_files.rs::`policies_of_tasks_and_phases` (`from_name`),
-//! rtapp_events.rs::`tasks_move_between_groups` (`is_fair`).
+//! recorded answers of the corpus have them. Free: what leaves scripts as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: `every_file_is_read_as_rtapp_reads_it` (all fields, `number`, `threads`),
+//! rtapp_files.rs::`what_cannot_run_here_names_its_place` (`from_name`),
+//! rtapp_files.rs::`policies_of_tasks_and_phases` (`from_name`),
+//! rtapp_events.rs::`tasks_move_between_groups` (`is_fair`), the first also `name`.
+//!
+//! Callers: global.rs (`from_name`), task.rs (`is_fair`).
 //!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/rtapp_events.rs

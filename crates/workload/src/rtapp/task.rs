@@ -11,7 +11,8 @@
 //! `read_phase_scheduling`, `legacy_times`), `loops_of_tasks_and_phases` (loops),
 //! `taskgroups_become_groups` (`taskgroup`), `warnings_name_what_may_not_be_meant`
 //! (`warn_of_hidden_events`), rtapp_events.rs::`tasks_move_between_groups` (`check_taskgroups`),
-//! rtapp_events.rs::`memory_is_bound_to_nodes` (`read_nodes`).
+//! rtapp_events.rs::`memory_is_bound_to_nodes` (`read_nodes`), the first also `clamp` and
+//! `microseconds`.
 //!
 //! Tests: crates/workload/tests/all/corpus.rs, crates/workload/tests/all/rtapp_files.rs,
 //! crates/workload/tests/all/rtapp_events.rs

@@ -5,8 +5,9 @@
 //! Memory of the scripts is bounded before they are made.
 //!
 //! What must stay: threads, timers and bytes are counted before they are made; a file is refused
-//! here, or by the machine's CPUs in `expand`, and nowhere later. Tests by part:
-//! `what_cannot_run_here_names_its_place` (`load`, `task`, `phase`),
+//! here, or by the machine's CPUs in `expand`, and nowhere later. Free: what leaves scripts as they
+//! are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes.
+//! Tests by part: `what_cannot_run_here_names_its_place` (`load`, `task`, `phase`),
 //! `a_group_nine_deep_is_not_modelled` (`refuse_unmodelled`, `group`),
 //! `a_small_file_cannot_ask_for_all_memory` (`size`), `a_run_has_so_many_groups` (`group`),
 //! `the_calibration_is_a_cpu_or_the_biggest` (`calibration`),

@@ -5,8 +5,9 @@
 //! and by the player of the tests.
 //!
 //! What must stay: what each step means, as its comment says it: results follow from it. Times are
-//! ns, work is ns on the calibration CPU; a step has no name, only an index. Tests by part:
-//! `random_steps_obey_the_rules` (all kinds of steps),
+//! ns, work is ns on the calibration CPU; a step has no name, only an index. Free: what leaves
+//! scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `random_steps_obey_the_rules` (all kinds of steps),
 //! `timers_are_private_if_unique_and_absolute_if_one_event_is` (`TimerMode`), `samples_are_exact`
 //! and `one_signal_has_one_stamp` (`Since`), `a_timer_with_overruns_leaves_out_what_it_missed`
 //! (`TimerMode::Overrun`), `a_sysbench_threads_event_keeps_the_mutex_of_its_number`

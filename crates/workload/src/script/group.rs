@@ -5,12 +5,13 @@
 //! behind those around it, and indices count so.
 //!
 //! What must stay: a group stands behind those around it; `Bandwidth::new` refuses what a kernel
-//! does; a group that says nothing has 1024 shares, as much as a task of nice 0. Tests by part:
-//! `files_of_groups_are_read` (`is_empty`, parents), `what_cannot_be_is_refused`
-//! (`Bandwidth::new`), `models_have_keys` (`Bandwidth::new`, for models),
-//! groups.rs::`no_scheduler_keeps_a_budget` (`files`),
-//! storm.rs::`random_steps_with_groups_obey_the_rules` (groups in the engine). No test of its own:
-//! `percent`.
+//! does; a group that says nothing has 1024 shares, as much as a task of nice 0. Free: what leaves
+//! scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `files_of_groups_are_read` (`is_empty`, parents),
+//! `what_cannot_be_is_refused` (`Bandwidth::new`), `models_have_keys` (`Bandwidth::new`, for
+//! models), groups.rs::`no_scheduler_keeps_a_budget` (`files`),
+//! storm.rs::`random_steps_with_groups_obey_the_rules` (groups in the engine). `new` by all of
+//! these. No test of its own: `percent`.
 //!
 //! Tests: crates/workload/tests/all/group_limits.rs, crates/engine/tests/behaviour/groups.rs,
 //! crates/engine/tests/behaviour/storm.rs

@@ -5,9 +5,12 @@
 //! stay. Times are ns.
 //!
 //! What must stay: metric names are made here alone, of the series' name, statistic and unit, as
-//! results and studies name them. Tests by part: `samples_are_exact` (series and statistics of a
-//! run), benchmark_models.rs::`a_sysbench_cpu_event_is_claimed_timed_and_counted` (what a model
-//! asks for), aim7_compute.rs::`jobs_are_counted_per_minute` (figures).
+//! results and studies name them. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `samples_are_exact` (series and statistics of a run),
+//! benchmark_models.rs::`a_sysbench_cpu_event_is_claimed_timed_and_counted` (what a model asks
+//! for), aim7_compute.rs::`jobs_are_counted_per_minute` (figures),
+//! crates/metrics/src/metric/tests.rs::`all_models_are_read_by_known_metrics` (`metrics`, `name`).
 //!
 //! Tests: crates/engine/tests/behaviour/measures.rs, crates/metrics/src/measured.rs,
 //! crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/aim7_compute.rs

@@ -5,9 +5,10 @@
 //! `Workload`'s lists.
 //!
 //! What must stay: who wakes, in which order, and when a full channel takes units again, as the
-//! comments of the fields say it. Tests by part: `messaging_channels_are_as_large_as_the_kernels`
-//! (`Limit`), `mutexes_inherit_if_asked_to` (`Mutex::inherit`),
-//! `parties_of_a_barrier_are_summed_over_the_file` (barriers),
+//! comments of the fields say it. Free: what leaves scripts as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `messaging_channels_are_as_large_as_the_kernels` (`Limit`), `mutexes_inherit_if_asked_to`
+//! (`Mutex::inherit`), `parties_of_a_barrier_are_summed_over_the_file` (barriers),
 //! `sysbench_versions_have_their_own_limits` (counters),
 //! `timers_are_private_if_unique_and_absolute_if_one_event_is` (timers),
 //! `random_steps_obey_the_rules` (all of them in the engine),

@@ -1,4 +1,18 @@
 //! The `aim7-compute` model: the mix of docs/rules/workloads.md#aim7.
+//!
+//! What must stay: the mix and the two calibrated numbers are the page's; a task's cost never reads
+//! how many there are.
+//! Tests by part (in crates/workload/src): models/aim7_compute.rs:
+//! `a_task_has_101_jobs_of_26_tests` (`times`), `jobs_are_made_of_what_their_kind_says` (`job`,
+//! `disk`), `the_partner_does_half_of_a_pipe_job` (`talk`, `hop_ns`),
+//! `a_single_task_adds_up_to_the_calibrated_cell` (all costs),
+//! `tasks_do_not_know_how_many_they_are` (`phases`), `requests_divide_a_disk_job` (`disk`),
+//! `jobs_are_counted_per_minute` (`expand`), `wrong_values_say_their_range` (`load`);
+//! models/work.rs: `jobs_are_made_of_what_their_kind_says` (`work`); script/measure.rs:
+//! `jobs_are_counted_per_minute` (figures).
+//! Helpers, and who fails with them: `named` (`a_task_has_101_jobs_of_26_tests`,
+//! `jobs_are_made_of_what_their_kind_says`, `tasks_do_not_know_how_many_they_are`); `order`
+//! (`a_task_has_101_jobs_of_26_tests`, `tasks_do_not_know_how_many_they_are`).
 use crate::sums;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,14 @@
 //! What is said of wrong values in the arguments of the benchmarks' models.
+//! Page: docs/guide/workloads.md, "All programs".
+//!
+//! What must stay: a message says what was expected; defaults of the catalogue are those that hold.
+//! Tests by part (in crates/workload/src): models/messaging.rs:
+//! `messaging_and_sysbench_say_what_is_expected` (`parse`); models/sysbench.rs:
+//! `messaging_and_sysbench_say_what_is_expected` (`read`); models/cyclictest.rs:
+//! `the_others_say_what_is_expected` (`load`); models/netperf.rs: `the_others_say_what_is_expected`
+//! (`parse`); models/mod.rs: `the_defaults_are_those_of_the_catalogue` (defaults against scripts).
+//! Helpers, and who fails with them: `error`, `check`
+//! (`messaging_and_sysbench_say_what_is_expected`, `the_others_say_what_is_expected`).
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 fn error(argument: &str) -> String {

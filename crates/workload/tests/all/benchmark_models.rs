@@ -1,5 +1,25 @@
 //! The models of benchmarks: what their scripts are made of, against the benchmarks' own numbers
 //! (`workloads` is the page of their semantics; numbers of others are derived beside them).
+//! Rules: docs/rules/workloads.md#messaging, docs/rules/workloads.md#sysbench,
+//! docs/rules/workloads.md#cyclictest, docs/rules/workloads.md#netperf.
+//!
+//! What must stay: totals are the benchmarks' own, named at each test; a draw depends on the seed
+//! alone.
+//! Tests by part (in crates/workload/src): models/messaging.rs:
+//! `messaging_has_the_benchmarks_totals` (`expand`),
+//! `messaging_creates_receivers_first_and_writes_to_all_in_turn` (`group`, `task`),
+//! `messaging_costs_depend_on_channel_and_address_space` (`usual_work_ns`); models/builder.rs:
+//! `messaging_channels_are_as_large_as_the_kernels` (`limited_channel`),
+//! `a_sysbench_cpu_event_is_claimed_timed_and_counted` (`mutex`, `counter`),
+//! `sysbench_threads_begin_together_at_a_drawn_time` (`start`),
+//! `cyclictest_threads_have_their_intervals` (`timer`, `duration`); models/sysbench.rs:
+//! `sysbench_versions_have_their_own_limits` (`read`); models/sysbench_threads.rs:
+//! `a_sysbench_threads_event_keeps_the_mutex_of_its_number` (`expand`); models/measures.rs:
+//! `netperf_pairs_take_turns` (`rate`, `per_second`).
+//! Helpers, and who fails with them: `ok`, `steps`, `run` (most tests); `expand` (all tests);
+//! `times` (`messaging_has_the_benchmarks_totals`,
+//! `a_sysbench_threads_event_keeps_the_mutex_of_its_number`); `total`
+//! (`messaging_has_the_benchmarks_totals`).
 use wakeplace_workload::{
     Event, FigureOf, Limit, LoadOptions, Loops, MachineFacts, Pick, Since, Spec, StartLine,
     Statistic, SysbenchBins, TaskScript, TimeUnit, TimerMode, Workload,

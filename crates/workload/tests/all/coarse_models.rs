@@ -1,4 +1,27 @@
 //! The coarse models: `specjbb`, `oltp`, `dbench`, `aim9`, `sysbench-fileio`, `aiostress`.
+//! Rules: docs/rules/workloads.md#other-benchmarks, docs/rules/workloads.md#tbench-dbench;
+//! docs/decisions/025.
+//!
+//! What must stay: ranges and shares are the page's; what is drawn is bounded by its range and
+//! mean.
+//! Tests by part (in crates/workload/src): models/aim9.rs:
+//! `coarse_models_say_so_and_draw_by_the_seed` (nothing is drawn),
+//! `aim9_has_56_tests_in_one_process` (`tests`, `test`, `ops`), `wrong_values_say_their_range`
+//! (`load`); models/aiostress.rs: `coarse_models_say_so_and_draw_by_the_seed` (draws),
+//! `aiostress_waits_for_the_slowest_of_a_batch` (`batch`, `expand`), `wrong_values_say_their_range`
+//! (`load`); models/builder.rs: `specjbb_stops_its_warehouses` (`handed_mutex`, `barrier`),
+//! `oltp_transactions_are_statements` (`mutexes`), `oltp_writers_of_the_log_release_all`
+//! (`condition`); models/specjbb.rs: `specjbb_stops_its_warehouses` (`warehouse`, `vm`,
+//! `collector`); models/oltp.rs: `oltp_transactions_are_statements` (`client`, `server`, `commit`),
+//! `oltp_writers_of_the_log_release_all` (`log_writer`); models/dbench.rs:
+//! `dbench_cycles_have_their_shares` (`counts`, `client`); models/sysbench_fileio.rs:
+//! `fileio_threads_wait_and_run` (`thread`, `expand`); models/tasks.rs:
+//! `fileio_threads_wait_and_run` (`endless`).
+//! Helpers, and who fails with them: `between`, `ios` (most tests); `stretches`
+//! (`specjbb_stops_its_warehouses`, `oltp_transactions_are_statements`,
+//! `fileio_threads_wait_and_run`); `counted` (`specjbb_stops_its_warehouses`,
+//! `oltp_transactions_are_statements`, `aim9_has_56_tests_in_one_process`,
+//! `fileio_threads_wait_and_run`); `commits` (`oltp_transactions_are_statements`).
 use crate::sums;
 
 use sums::{cpu_ns, how_many, io_ns, ok, refused, same_seed_same_scripts, stall_ns, steps};

@@ -1,4 +1,12 @@
 //! The `context-switch` model.
+//! Rule: docs/rules/workloads.md#context-switch.
+//!
+//! What must stay: a round trip counts once, through two channels.
+//! Tests by part (in crates/workload/src): models/context_switch.rs:
+//! `a_pair_wakes_each_other_through_two_channels` (`task`, `expand`), `tasks_pins_and_seeds`
+//! (`parse`), `wrong_values_say_what_is_expected` (`parse`, `even`).
+//! Helpers, and who fails with them: `expand` (all tests); `ok`
+//! (`a_pair_wakes_each_other_through_two_channels`, `tasks_pins_and_seeds`).
 use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, Workload};
 
 fn expand(argument: &str, seed: u64) -> Result<Workload, String> {

@@ -1,5 +1,14 @@
 //! The conformance corpus: what the real rt-app (55cb0c0, json-c 0.16, 2 CPUs, no NUMA) made of 119
 //! files, exit code and parsed structure, down to its table of resources (fixtures/rtapp/corpus).
+//! Rule: docs/rules/rt-app.md.
+//!
+//! What must stay: recorded answers are rt-app's and are never changed; `dump`, `dump_task`,
+//! `dump_phase`, `event`, `named`, `waits`, `memory`, `cpus` and `scheduling` write our structure
+//! in their form, and `Table` and `Recorded` keep the resources.
+//! Tests by part (in crates/workload/src): rtapp/check.rs: `every_file_is_read_as_rtapp_reads_it`
+//! (`check_rtapp`, `refused`); rtapp/event.rs: `every_file_is_read_as_rtapp_reads_it`
+//! (`event_word`, `read_event`). `corpus`, `files` and `recorded` read them; `place`, `lasts`,
+//! `counts`, `at` and `with` fill an event's record.
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,16 @@
 //! `eas-behaviour`: sizes and CPUs follow from the machine
 //! (docs/rules/workloads.md#eas-behaviour).
+//!
+//! What must stay: sizes follow from the machine's capacities by the page's formula.
+//! Tests by part (in crates/workload/src): models/eas_behaviour.rs:
+//! `tasks_are_sized_by_the_machine` (`classes`, `courses`, `own_cpu`),
+//! `a_big_task_fits_the_biggest_kind` (`big_e6`, `swing_e6`),
+//! `a_ramp_changes_the_kind_where_it_no_longer_fits` (`phases`),
+//! `migrating_tasks_are_as_many_as_big_cpus` (wake-migration), `equal_cpus_are_refused` (`expand`);
+//! lib.rs: `equal_cpus_are_refused` (`MachineFacts`, `alike`).
+//! Helpers, and who fails with them: `made`, `course` (`tasks_are_sized_by_the_machine`,
+//! `a_big_task_fits_the_biggest_kind`, `a_ramp_changes_the_kind_where_it_no_longer_fits`,
+//! `migrating_tasks_are_as_many_as_big_cpus`).
 use wakeplace_workload::{Event, LoadOptions, MachineFacts, Spec, TaskScript, Workload};
 
 /// Four CPUs of 462 and four of 1024, as hikey960's.

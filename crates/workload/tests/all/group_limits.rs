@@ -1,4 +1,13 @@
 //! Limits and hints of groups, from files and from keys of models (docs/guide/workloads.md#groups).
+//!
+//! What must stay: forms and roundings of each file are the kernel's; a refusal has its place.
+//! Tests by part (in crates/workload/src): limits.rs: `files_of_groups_are_read` (`group`,
+//! `bandwidth`, `shares`), `what_cannot_be_is_refused` (`declared`, `object_of`, `wrong`),
+//! `models_have_keys` (`cpuset`); script/group.rs: `files_of_groups_are_read` (`is_empty`);
+//! models/groups.rs: `what_cannot_be_is_refused` (`check`, `set_shares`); models/limits.rs:
+//! `models_have_keys` (`each`, `max`, `bandwidth`).
+//! Helpers, and who fails with them: `file` (`files_of_groups_are_read`,
+//! `what_cannot_be_is_refused`); `model` (`models_have_keys`).
 
 use wakeplace_workload::{Bandwidth, GroupLimits, LoadOptions, MachineFacts, Spec, Workload};
 

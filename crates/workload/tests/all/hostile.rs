@@ -1,4 +1,15 @@
 //! Input that means harm: mutated files never panic, and huge ones are refused at once.
+//! Page: docs/internals/checks.md.
+//!
+//! What must stay: no input panics or takes long; what a small file can ask for is counted before
+//! it is made. Mutations follow from the seed.
+//! Tests by part (in crates/workload/src): rtapp and json: `mutated_files_never_panic`;
+//! models/values.rs: `mutated_arguments_never_panic` (all of it); json/mod.rs:
+//! `large_inputs_are_refused_or_read_at_once` (harmful texts); rtapp/template.rs:
+//! `small_files_cannot_ask_for_much` (`size`, `roles`); rtapp/forks.rs:
+//! `small_files_cannot_ask_for_much` (many forks).
+//! Helpers, and who fails with them: `index`, `mutate` (`mutated_files_never_panic`,
+//! `mutated_arguments_never_panic`).
 use std::time::{Duration, Instant};
 use wakeplace_workload::{Dialect, LoadOptions, MachineFacts, Spec, Stream, check_rtapp};
 

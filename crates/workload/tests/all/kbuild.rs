@@ -1,4 +1,18 @@
 //! The `kbuild` and `busy-loops` models.
+//! Rules: docs/rules/workloads.md#kbuild, docs/rules/workloads.md#other-benchmarks.
+//!
+//! What must stay: who forks whom and how many live at a time; more jobs shift no draw.
+//! Tests by part (in crates/workload/src): models/kbuild.rs:
+//! `a_job_is_a_chain_of_programs_that_wait` (`job`, `program`, `first_script`),
+//! `make_has_at_most_so_many_children` (`make`), `compilers_take_what_the_range_says` (draws),
+//! `keys_say_what_programs_cost` (`load`, `memory`), `more_jobs_shift_no_draw` (streams),
+//! `wrong_values_say_their_range` (`load`); models/tasks.rs:
+//! `a_job_is_a_chain_of_programs_that_wait` (`child`, `once`); models/work.rs:
+//! `keys_say_what_programs_cost` (`from_percent_e6`); models/busy_loops.rs:
+//! `a_shell_forks_endless_loops` (`expand`), `wrong_values_say_their_range` (`load`).
+//! Helpers, and who fails with them: `forks`, `waits` (`a_job_is_a_chain_of_programs_that_wait`,
+//! `a_shell_forks_endless_loops`); `posts` (`a_job_is_a_chain_of_programs_that_wait`);
+//! `most_children` (`make_has_at_most_so_many_children`).
 use crate::sums;
 
 use sums::{cpu_ns, expand, how_many, io_ns, ok, refused, same_seed_same_scripts, stall_ns, steps};

@@ -1,4 +1,23 @@
 //! The `periodic` model and the arguments of models.
+//! Rules: docs/rules/workloads.md, "rt-app periodic"; docs/guide/workloads.md, "Groups of benchmark
+//! tasks".
+//!
+//! What must stay: defaults and ranges are those of the catalogue; the seed decides, and more tasks
+//! shift no draw.
+//! Tests by part (in crates/workload/src): models/periodic.rs:
+//! `the_defaults_are_ten_tasks_of_five_percent` (`parse`, `task`),
+//! `the_seed_decides_and_more_tasks_shift_none` (`expand`, `spread`),
+//! `more_work_than_period_is_a_warning` (`warnings`), `performance_hints` (`uclamp`),
+//! `classes_above_the_fair_one` (classes); models/class.rs: `every_key_is_obeyed`,
+//! `wrong_arguments_say_what_was_expected` (`slice`), `classes_above_the_fair_one` (`read`,
+//! `realtime`); models/parse.rs: `every_key_is_obeyed` (`cpu`), `performance_hints` (`hint`);
+//! spec.rs: `the_seed_decides_and_more_tasks_shift_none` (`expand`),
+//! `the_catalogue_names_defaults_that_parse` (`catalogue`); models/values.rs:
+//! `what_was_meant_is_said` (`word`, `listed`); models/grouping.rs: `what_was_meant_is_said` (a
+//! misspelt word); models/mod.rs: `wrong_arguments_say_what_was_expected` (`load`, `split_name`,
+//! `fault`), `more_work_than_period_is_a_warning` (`warnings`),
+//! `the_catalogue_names_defaults_that_parse` (`catalogue`, `parameter`).
+//! Helpers, and who fails with them: `expand`, `ok` (most tests).
 use wakeplace_workload::{
     Calibration, Event, FairPolicy, LoadOptions, Loops, MachineFacts, RealTime, Spec, Start,
     StartLine, Stream, TimerMode, Workload,

@@ -1,5 +1,22 @@
 //! The models played without a scheduler, on a CPU for every thread: what their own order of steps
 //! makes of their costs, against arithmetic.
+//! Rules: docs/rules/workloads.md; docs/decisions/025.
+//!
+//! What must stay: sums are arithmetic of the arguments given; `play` (sums/play.rs) knows no
+//! scheduler.
+//! Tests by part (in crates/workload/src): models/aim7_compute.rs:
+//! `aim7_tasks_take_their_costs_side_by_side` (time to the end); models/kbuild.rs:
+//! `builds_have_at_most_so_many_chains` (`make`); models/busy_loops.rs: `loops_never_end` (when
+//! loops start); models/specjbb.rs: `collections_stop_the_world` (in time); models/oltp.rs:
+//! `commits_share_writes_of_the_log` (`commit`),
+//! `clients_that_write_the_same_rows_wait_for_each_other` (row locks); models/aim9.rs:
+//! `the_other_models_take_their_costs` (sum of times); models/aiostress.rs:
+//! `the_other_models_take_their_costs` (a batch's time); models/kbuild.rs:
+//! `builds_keep_their_slots_full`.
+//! Helpers, and who fails with them: `model` (all tests); `played` (most tests); `total`
+//! (`aim7_tasks_take_their_costs_side_by_side`, `commits_share_writes_of_the_log`,
+//! `clients_that_write_the_same_rows_wait_for_each_other`, `the_other_models_take_their_costs`);
+//! `most_at_a_time` (`builds_have_at_most_so_many_chains`, `collections_stop_the_world`).
 #[path = "sums/play.rs"]
 mod play;
 

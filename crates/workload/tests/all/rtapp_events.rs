@@ -1,6 +1,21 @@
 //! Events, attributes and dialects that the corpus has no file for; rules of
 //! docs/rules/rt-app.md#rt-app-task to docs/rules/rt-app.md#rt-app-dialects, figures of
 //! docs/decisions/023.
+//!
+//! What must stay: what rt-app does is right, by its source and the page; figures of memory events
+//! are the decision's.
+//! Tests by part (in crates/workload/src): rtapp/event.rs: `resources_are_keyed_by_name_and_type`
+//! (`condition`, `share`), `memory_events_that_cannot_be` (`read_memrun`); rtapp/resources.rs:
+//! `mutexes_inherit_if_asked_to` (`new`), `parties_of_a_barrier_are_summed_over_the_file`
+//! (`barrier`, `empty`); rtapp/expand.rs: `forked_tasks_are_scripts_behind_the_others` (`forked`),
+//! `phases_change_policies_and_what_goes_with_them` (`change`), `what_the_logs_need` (`log`);
+//! rtapp/forks.rs: `no_fork_behind_an_endless_phase_is_reached` (`forks`),
+//! `what_a_forked_thread_would_inherit_is_said` (`warn_of_inheritance`); rtapp/scheduling.rs:
+//! `slices_of_their_own` (`slice_ns`, `clamp`), `tasks_move_between_groups` (`group`);
+//! rtapp/memory.rs: `memory_is_bound_to_nodes` (`memrun`, `events`); json/reader.rs:
+//! `the_dialect_workgen` (`member`); dialect.rs: `the_dialect_suspend_ref` (`rtapp`).
+//! Helpers, and who fails with them: `expand`, `tasks`, `scripts` (most tests); `parse` (all
+//! tests); `refusal` (6 tests).
 use crate::script_text;
 
 use script_text::describe;

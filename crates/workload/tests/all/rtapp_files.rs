@@ -1,5 +1,28 @@
 //! rt-app files to scripts: what is modelled, what is refused and how, by the rules of rt-app
 //! 55cb0c0 (src/rt-app_parse_config.c, src/rt-app.c).
+//! Rules: docs/rules/rt-app.md#rt-app-task, docs/rules/rt-app.md#rt-app-events; docs/decisions/023.
+//!
+//! What must stay: rt-app's own reading is right; a refusal has line, column and what was expected.
+//! Tests by part (in crates/workload/src): rtapp/expand.rs: `the_fixture_expands_to_its_threads`
+//! (`scripts`), `taskgroups_become_groups` (`groups`); rtapp/event.rs:
+//! `timers_are_private_if_unique_and_absolute_if_one_event_is` (`read_timer`),
+//! `values_of_the_wrong_type_are_refused_at_their_place` (`read_event`),
+//! `a_yield_is_an_event_whatever_its_value` (`yield`), `warnings_name_what_may_not_be_meant`
+//! (`warn_of_prefix`); rtapp/task.rs: `loops_of_tasks_and_phases` (loops),
+//! `runtime_without_phases_is_an_event_and_a_slice` (`read_task_scheduling`); rtapp/notes.rs:
+//! `a_group_nine_deep_is_not_modelled` (`unmodelled`); rtapp/scheduling.rs:
+//! `policies_of_tasks_and_phases` (`realtime`); realtime.rs: `policies_out_of_range` (rt-app
+//! files); rtapp/global.rs: `the_calibration_is_a_cpu_or_the_biggest` (`calibration`); error.rs:
+//! `what_cannot_run_here_names_its_place` (`expected`), `long_names_are_cut_where_they_are_printed`
+//! (`cut`); rtapp/template.rs: `a_small_file_cannot_ask_for_all_memory` (`size`),
+//! `a_run_has_so_many_groups` (`group`); lib.rs: `the_check_depends_on_the_number_of_cpus`
+//! (`check_rtapp`), `the_example_files_load_without_warnings` (`alike`).
+//! Helpers, and who fails with them: `load`, `task` (most tests); `one`
+//! (`timers_are_private_if_unique_and_absolute_if_one_event_is`, `loops_of_tasks_and_phases`,
+//! `policies_of_tasks_and_phases`, `runtime_without_phases_is_an_event_and_a_slice`); `refusal`
+//! (`values_of_the_wrong_type_are_refused_at_their_place`, `policies_out_of_range`,
+//! `what_cannot_run_here_names_its_place`); `warnings`
+//! (`long_names_are_cut_where_they_are_printed`, `warnings_name_what_may_not_be_meant`).
 use std::path::Path;
 use wakeplace_workload::{
     Calibration, Dialect, Event, FairPolicy, LoadOptions, Loops, MachineFacts, RealTime, Spec,

@@ -1,6 +1,21 @@
 //! Keys that rt-app passes over are named, once each. The known ones are those that rt-app 55cb0c0
 //! looks up (src/rt-app_parse_config.c: `parse_global`, `parse_task_data` and
 //! `parse_task_event_data`).
+//! Page: docs/guide/rt-app.md, "How a file is read".
+//!
+//! What must stay: known keys are those that rt-app looks up; equal warnings are one, and they are
+//! bounded.
+//! Tests by part (in crates/workload/src): rtapp/keys.rs: `a_key_that_nothing_reads_is_named`
+//! (`unknown`, `hint`, `meant`), `a_key_beside_the_tasks_that_nothing_reads_is_named`
+//! (`warn_of_unknown`, `name`), `known_keys_and_remarks_are_silent` (`keys`, `without_number`,
+//! `is_comment`), `equal_warnings_are_one` (warnings of a sort); rtapp/read.rs:
+//! `a_key_beside_the_tasks_that_nothing_reads_is_named` (keys of the file); rtapp/notes.rs:
+//! `equal_warnings_are_one` (`warn_alike`, `warning_lines`), `warnings_of_a_large_file_are_bounded`
+//! (`warn`, `warning_lines`); rtapp/fields.rs: `a_refusal_names_the_key` (messages);
+//! rtapp/global.rs: `a_refusal_names_the_key` (ranges).
+//! Helpers, and who fails with them: `warnings` (most tests); `of_task`
+//! (`a_key_that_nothing_reads_is_named`, `known_keys_and_remarks_are_silent`,
+//! `equal_warnings_are_one`, `warnings_of_a_large_file_are_bounded`).
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec, check_rtapp};
 
 /// The warnings of a file whose calibration is given.

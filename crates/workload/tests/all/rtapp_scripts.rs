@@ -1,6 +1,18 @@
 //! The scripts of the corpus files that rt-app accepts, and where rt-app would end at run time. All
 //! expected scripts are derived by hand from the rules of docs/rules/rt-app.md and, for the time
 //! of memory events, from the figures of docs/decisions/023.
+//!
+//! What must stay: expected scripts are derived by hand and never copied from the program; each
+//! accepted file has one.
+//! Tests by part (in crates/workload/src): rtapp/mod.rs: `accepted_files_expand_to_their_scripts`
+//! (`template`, `expand`), `every_file_of_the_corpus_has_its_place` (no file of the corpus is left
+//! out); rtapp/steps.rs: `accepted_files_expand_to_their_scripts` (`make`),
+//! `what_ends_rtapp_at_run_time_is_refused` (`nanoseconds`); rtapp/global.rs:
+//! `start_spread_draws_when_threads_begin` (`start_spread`); rtapp/expand.rs:
+//! `start_spread_draws_when_threads_begin` (draws).
+//! Helpers, and who fails with them: `corpus`, `expand` (`accepted_files_expand_to_their_scripts`,
+//! `what_ends_rtapp_at_run_time_is_refused`, `every_file_of_the_corpus_has_its_place`); `starts`
+//! (`start_spread_draws_when_threads_begin`).
 use crate::script_text;
 
 use script_text::describe;

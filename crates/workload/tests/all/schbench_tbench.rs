@@ -1,5 +1,21 @@
 //! The `schbench` and `tbench` models: what their scripts are made of
 //! (docs/rules/workloads.md#schbench, docs/rules/workloads.md#tbench-dbench).
+//!
+//! What must stay: numbers are the programs' own as the pages have them; draws depend on the seed
+//! alone.
+//! Tests by part (in crates/workload/src): models/schbench.rs:
+//! `old_schbench_wakes_all_workers_at_once` (`old_group`, `series`, `sampled`),
+//! `old_schbench_sleeps_are_drawn` (draws), `current_schbench_does_requests_under_a_lock_per_cpu`
+//! (`current_group`, `add_workers`); script/event.rs:
+//! `current_schbench_does_requests_under_a_lock_per_cpu` (`Pick::Cpu`); models/tbench.rs:
+//! `tbench_clients_are_in_lock_step_with_their_servers` (`pair`), `tbench_costs_follow_the_bytes`
+//! (`work`, `expand`); models/measures.rs: `tbench_costs_follow_the_bytes` (`mb_per_second`).
+//! Helpers, and who fails with them: `expand`, `steps` (all tests); `ok`
+//! (`old_schbench_wakes_all_workers_at_once`,
+//! `current_schbench_does_requests_under_a_lock_per_cpu`,
+//! `tbench_clients_are_in_lock_step_with_their_servers`, `tbench_costs_follow_the_bytes`);
+//! `permilles` (`old_schbench_wakes_all_workers_at_once`,
+//! `current_schbench_does_requests_under_a_lock_per_cpu`).
 use wakeplace_workload::{
     Event, FigureOf, LoadOptions, MachineFacts, Pick, Series, Since, Spec, Statistic, Workload,
 };

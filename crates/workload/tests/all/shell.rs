@@ -1,4 +1,27 @@
 //! The `shell` model: programs as lines of a script.
+//! Page: docs/guide/workloads.md, "A script of programs".
+//!
+//! What must stay: programs share nothing but what they are measured by; what cannot be a program
+//! is refused with its place.
+//! Tests by part (in crates/workload/src): models/shell.rs: `a_loop_is_as_many_forks_of_one_shell`
+//! (`expand`, `line`), `a_program_starts_and_joins_its_threads`,
+//! `without_a_common_start_threads_go_on_at_once` (`main`), `scripts_depend_on_the_seed_alone`
+//! (draws), `what_cannot_be_a_program_is_refused` (`load`, `program`, `check`),
+//! `threads_of_all_programs_are_counted` (`expand`), `a_program_without_a_limit_does_not_end`
+//! (`check`), `the_first_program_can_be_misspelt` (`says_keys`); script.rs:
+//! `a_loop_is_as_many_forks_of_one_shell` (forked scripts),
+//! `a_program_without_a_limit_does_not_end` (`comes_to_an_end`); models/adopt.rs:
+//! `a_program_starts_and_joins_its_threads` (`adopt`, `started_by_fork`),
+//! `threads_meet_once_with_the_thread_that_made_them` (a barrier as start line),
+//! `threads_are_let_go_by_the_thread_that_made_them` (a release as start line),
+//! `programs_share_nothing_but_their_measures` (`shift`, `shifted_phase`, `place_of`),
+//! `programs_that_measure_one_name_in_two_ways_are_refused` (`fits`),
+//! `a_thread_waits_for_its_release_behind_the_start_line` (delays); models/builder.rs:
+//! `programs_share_nothing_but_their_measures` (`adopt`, `counted`).
+//! Helpers, and who fails with them: `events` (`a_loop_is_as_many_forks_of_one_shell`,
+//! `a_program_starts_and_joins_its_threads`, `programs_share_nothing_but_their_measures`);
+//! `position` (`threads_meet_once_with_the_thread_that_made_them`,
+//! `threads_are_let_go_by_the_thread_that_made_them`).
 use crate::sums::{ok, refused, same_seed_same_scripts};
 use wakeplace_workload::{Event, FigureOf, Loops, TaskScript, Zero};
 

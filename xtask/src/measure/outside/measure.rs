@@ -2,7 +2,11 @@
 //! the two sides need a command each, runs of one seed are a pair (docs/internals/checks.md,
 //! "Outside results").
 //!
-//! What must stay: one seed is one pair; units are the published ones.
+//! What must stay: one seed is one pair; units are the published ones. Free: how it is done, and
+//! words that no test or script reads. Tests by part: `units_are_the_published_ones` (`unit`,
+//! `change`), outside/tests.rs::`a_row_is_a_line` (`verdict`). `measure`, `run`, `json`,
+//! `compared`, `pairs`, `side`, `traced`, `middle`, `sorted` have no test of their own: `cargo
+//! xtask outside --compare` in nightly shows a figure that moves.
 //!
 //! Tests: below
 

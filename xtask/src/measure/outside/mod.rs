@@ -2,6 +2,13 @@
 //! modelled, beside what `wakeplace` says of it.
 //!
 //! What must stay: the page is of its rows, and README repeats its counts (`check`, without a run).
+//! Free: how it is done, and words that no test or script reads. Tests by part:
+//! outside/tests.rs::`readme_has_the_counts` (`counted`),
+//! outside/tests.rs::`what_comes_out_otherwise_is_said` (`differences`),
+//! repo.rs::`the_outside_results_are_of_their_rows` (`check`). `run`, `measured` have no test of
+//! their own: nightly runs `outside --compare`.
+//!
+//! Callers: commands.rs (`check`, `run`), checks/list.rs (`run`).
 //!
 //! Tests: below
 

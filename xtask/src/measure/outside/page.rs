@@ -1,6 +1,14 @@
 //! docs/results/outside.md, from the rows and what came of them; and read back.
 //!
 //! What must stay: what `verdict_of` and `counts` read back is what `line` and `result` write.
+//! Free: how it is done, and words that no test or script reads. Tests by part: `a_row_is_a_line`
+//! (`page`, `table`, `called`, `begin`, `figure`, `signed`, `percent`, `published`, `comparable`,
+//! `ours`, `distance`), `a_wrong_row_has_its_cause` (`texts`, `remarks`, `wrapped`),
+//! `rows_of_several_machines_say_theirs` (`names`), `a_page_of_other_rows_is_found` (`check`,
+//! `commands`), `readme_has_the_counts` (`counts`, `count`). `within` has no test of its own: its
+//! sentence on the page is looked at.
+//!
+//! Callers: mod.rs (`page`, `counts`, `check`).
 //!
 //! Tests: xtask/src/measure/outside/tests.rs,
 //! xtask/tests/all/repo.rs::the_outside_results_are_of_their_rows

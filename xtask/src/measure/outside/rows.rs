@@ -1,6 +1,11 @@
 //! docs/results/outside/rows.toml: what others published, and how our figure is got.
 //!
-//! What must stay: keys of rows.toml; every published figure keeps its source.
+//! What must stay: keys of rows.toml; every published figure keeps its source. Free: how it is
+//! done, and words that no test or script reads. Tests by part: `rows_have_what_they_need`
+//! (`check`, both `wants`, `rows`, `name`), `a_wrong_row_has_its_cause` (`texts`),
+//! `a_row_is_a_line` (`parse`, `commands`).
+//!
+//! Callers: mod.rs (`parse`, `check`).
 //!
 //! Tests: xtask/src/measure/outside/tests.rs::a_wrong_row_has_its_cause,
 //! xtask/src/measure/outside/tests.rs::rows_have_what_they_need

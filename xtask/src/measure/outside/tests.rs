@@ -1,4 +1,13 @@
 //! Rows and pages by hand.
+//! Page: docs/results/outside.md.
+//!
+//! What must stay: a row has what its verdict needs, and the page is of the rows: figures here are
+//! worked by hand from `ROWS`. Tests by part: `a_row_is_a_line`,
+//! `rows_of_several_machines_say_theirs` (page.rs: page, `line`, `remarks`);
+//! `rows_have_what_they_need` (rows.rs: parse and check); `a_wrong_row_has_its_cause`,
+//! `a_page_of_other_rows_is_found` (page.rs: check); `what_comes_out_otherwise_is_said` (mod.rs:
+//! differences); `readme_has_the_counts` (mod.rs: counted). Helpers, and who fails with them:
+//! `measured` (most tests); `found` (`rows_have_what_they_need`).
 
 use super::measure::Measured;
 use super::{PAGE, counted, differences, page, rows};

@@ -1,7 +1,11 @@
 //! What is read from a run's trace (`--export-ftrace`). See docs/internals/checks.md, "Outside
 //! results".
 //!
-//! What must stay: lines as `--export-ftrace` writes them; None where the event is not there.
+//! What must stay: lines as `--export-ftrace` writes them; None where the event is not there. Free:
+//! how it is done, and words that no test or script reads. Tests by part: `a_rise_is_read`
+//! (`event`, `value`, `rise_ms`), `idle_time_is_read` (`idle_s`).
+//!
+//! Callers: measure.rs (`rise_ms`, `idle_s`).
 //!
 //! Tests: below
 

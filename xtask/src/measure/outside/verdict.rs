@@ -2,6 +2,11 @@
 //! results").
 //!
 //! What must stay: verdicts are by docs/guide/results.md; intervals of ranks need no distribution.
+//! Free: how it is done, and words that no test or script reads. Tests by part:
+//! `the_interval_decides` (`of`), `ranks_hold_the_median` (`median`, `median_interval`),
+//! outside/tests.rs::`a_row_is_a_line` (`words`).
+//!
+//! Callers: measure.rs (`median_interval`).
 //!
 //! Tests: below
 

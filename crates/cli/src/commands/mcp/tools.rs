@@ -56,7 +56,7 @@ const RUNS: [Runs; 3] = [
 ];
 
 /// A list: the tool's name, what it says, and its command.
-const LISTS: [(&str, &str, &[&str]); 3] = [
+const LISTS: [(&str, &str, &[&str]); 4] = [
     (
         "platforms",
         "Lists the modelled machines.",
@@ -71,6 +71,11 @@ const LISTS: [(&str, &str, &[&str]); 3] = [
         "workloads",
         "Lists the workload models with their keys.",
         &["workload", "list", "--format=json"],
+    ),
+    (
+        "metrics",
+        "Lists the metrics of a run with unit, direction and meaning: any of them is a goal.",
+        &["metric", "list", "--format=json"],
     ),
 ];
 
@@ -348,7 +353,7 @@ mod tests {
             "platforms",
             "policies",
         ];
-        assert_eq!(names, [&expected[..], &["workloads"]].concat());
+        assert_eq!(names, [&expected[..], &["workloads", "metrics"]].concat());
         let evaluate = Value::Object((*tools[0].input_schema).clone());
         assert_eq!(evaluate["required"], json!(["policy"]));
         assert_eq!(evaluate["properties"]["policy"]["type"], "string");

@@ -1,4 +1,11 @@
 //! Running the program and judging its answer.
+//!
+//! What must stay: `program` starts the built program without settings of the environment;
+//! `assert_refused` and `assert_code` are the contract of exit codes (docs/guide/results.md,
+//! "Gates"), so all files of this folder depend on them. Callers: all files of this folder;
+//! `shared_folder`: schedulers.rs, wall.rs and faults/disk.rs; a fault here fails there. `run`,
+//! `run_in`, `sim` and `compare` run it to its end; `stdout` and `stderr` read what it said; `file`
+//! and `repository` give files.
 #![allow(dead_code, reason = "every test program uses a part")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,8 @@
 //! Commands that write files.
+//! Page: docs/guide/traces.md, "What is promised of files".
+//!
+//! What must stay: a command that writes files is named here, with all of its outputs, so that
+//! every call of it fails once. Caller: faults/mod.rs (`folder`, `is_new`).
 
 use super::Tree;
 use crate::common::{file, folder, program};

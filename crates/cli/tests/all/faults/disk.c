@@ -7,6 +7,13 @@
 //   FAULT_REACHED a file, outside the folder, that is made when that call comes
 //   FAULT_LOG     a file, outside the folder, that gets a line per call: what it is, and the path
 //   FAULT_NO_SWAP set: renameat2 exchanges nothing, as on file systems that cannot
+//
+// Page: docs/guide/traces.md, "What is promised of files". What must stay: a call is counted once
+// (`chosen`), and only if it changes what is below the folder (`fd_is_below`, `path_is_below`): a
+// call that the program begins to use gets a function of its name here. `fails_fd`, `fails_path`,
+// `fails_rename` and `fails_removal` decide for one kind of call, `tear` writes half of it first,
+// `note` writes FAULT_LOG, `ends` tells the two ends that FAULT_HOW may name. Caller:
+// faults/disk.rs; a call that is missed shows in faults/mod.rs::synced_before_and_after.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,10 @@
 //! Runs commands on a faulty disk.
+//! The library is faults/disk.c; page: docs/guide/traces.md, "What is promised of files".
+//!
+//! What must stay: `run` fails exactly one call, `calls` lists those that change the folder,
+//! `library` builds disk.c once per process, `without_exchange` is a file system without the
+//! exchange of folders. Caller: faults/mod.rs. `new` and `cannot_exchange` say which disk it is,
+//! `name` is for messages; `program` preloads the library; `run_other` writes beside a broken run.
 
 use super::cases::Case;
 use crate::common::{folder, program, shared_folder};

@@ -1,4 +1,12 @@
 //! Drafts of processes that were killed, and of processes that still run.
+//! Page: docs/guide/traces.md, "What is promised of files".
+//!
+//! What must stay: only what the program itself made, and whose process is gone, is removed.
+//! Tests by part (in crates/cli/src): crates/files/src/draft.rs: `only_the_drafts_of_the_dead_go`
+//! (`sweep`, `is_draft`, `open_to_lock`); export.rs: `a_folder_with_other_files_is_refused`
+//! (`A_FOLDER`); crates/files: `a_file_that_comes_during_the_run_is_kept`.
+//! Helpers, and who fails with them: `names`, `drafts` (`only_the_drafts_of_the_dead_go`,
+//! `a_file_that_comes_during_the_run_is_kept`); `long_run` (`only_the_drafts_of_the_dead_go`).
 
 use crate::common::{assert_code, assert_refused, file, folder, program, run_in, stderr};
 use std::fs;

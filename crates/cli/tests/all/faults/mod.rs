@@ -3,6 +3,18 @@
 //!
 //! A library that is preloaded counts the calls and makes one of them fail. By default each call
 //! gets one errno; `WAKEPLACE_FAULTS=all` gives it each.
+//!
+//! What must stay: after each fault every output is the old one or the new one, whole, and nothing
+//! else has changed (`is_whole`); no call is left out. A new command that writes joins cases.rs.
+//! Tests by part (in crates/cli/src): failure.rs: `files_of_a_run` (`writing`);
+//! crates/files/src/drafts.rs: `files_of_a_run` (`drop_draft`, `moving`); crates/files/src/swap.rs:
+//! `tables_change_as_one` (`put`), `tables_without_exchange` (`move_aside`, `put_back`);
+//! crates/files/src/place.rs: `synced_before_and_after` (`seal`, `publish`, `sync_folder`);
+//! crates/trace/src/rtapp_log/files.rs: `logs_change_as_one` (a faulty disk); commands/report.rs:
+//! `a_report` (each call fails once); commands/platform_import.rs: `a_capture` (each call fails
+//! once); commands/platform_import.rs: `an_import`.
+//! Helpers, and who fails with them: `all`, `tree`, `add`, `of_output`, `drafts`, `of`, `is_whole`,
+//! `at`, `at_each`, `says_why`, `try_case` (most tests).
 #![cfg(target_os = "linux")]
 
 mod cases;

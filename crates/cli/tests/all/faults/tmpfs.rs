@@ -1,4 +1,14 @@
 //! A disk that is full indeed: a small tmpfs.
+//! Page: docs/guide/cluster.md; docs/guide/traces.md, "What is promised of files".
+//!
+//! What must stay: a full disk is exit code 3, and what was committed stays. Where no tmpfs can be
+//! mounted that is said (`skipped`).
+//! Tests by part (in crates/cli/src): commands/sweep.rs: `a_disk_that_gets_full_during_a_sweep`
+//! (`failure`), `a_full_disk` (`failure_of_export`); crates/store/src/error.rs:
+//! `a_disk_that_gets_full_during_a_sweep` (`of`, `Machine`); crates/files/src/error.rs:
+//! `a_full_disk` (`Why::System`); terminal.rs: `standard_output_on_a_full_disk` (`print`).
+//! Helpers, and who fails with them: `grow` (`a_disk_that_gets_full_during_a_sweep`); `skipped`
+//! (`a_disk_that_gets_full_during_a_sweep`, `a_full_disk`).
 
 use crate::common::{assert_code, file, folder, run_in, stderr, stdout};
 use std::fs;

@@ -2,10 +2,21 @@
 //! The core says from where, which and how many (docs/rules/balancing.md#detach); no rule is here.
 //!
 //! What must stay: levels go from the smallest domain up, tasks are offered in the home's order,
-//! and one draw is made per new-idle pass: another order is another run. Tests by part:
+//! and one draw is made per new-idle pass: another order is another run. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_cpu_that_runs_dry_pulls` (new idle), `the_second_hog_moves_to_an_idle_cpu` (idle and
 //! periodic), `pinned_tasks_stay` (affinity), `big_cpus_keep_their_only_tasks` (active),
-//! sched_mc.rs::`no_useless_kicks` (kicks).
+//! sched_mc.rs::`no_useless_kicks` (kicks), by function: `a_cpu_that_runs_dry_pulls` (`new_idle`,
+//! `draw`, `balance_level`, `offer_tasks`, `move_task`), `the_second_hog_moves_to_an_idle_cpu`
+//! (`nohz_balance`, `balance_for_all`, `balance_domains`, `balance_levels`),
+//! `big_cpus_keep_their_only_tasks` and asym.rs::`misfit_on_top_of_the_series` (`push_running`),
+//! sched_mc.rs::`no_useless_kicks` (`answer_kick`),
+//! random.rs::`random_runs_on_all_machines_obey_the_rules` (`balance_for_due`, `nohz_stats`,
+//! `tell_queue`, `idle_kind`: no task is lost, no more).
+//!
+//! Callers: wake.rs (`nohz_balance`, `nohz_stats`, `push_running`), hotplug.rs (`move_task`,
+//! `new_idle`), tick.rs (`balance_domains`, `answer_kick`), change.rs (`move_task`), fork.rs
+//! (`move_task`), live.rs (`balance_levels`), run.rs (`new_idle`).
 //!
 //! Tests: crates/engine/tests/behaviour/balance.rs, crates/engine/tests/behaviour/balance_old.rs
 

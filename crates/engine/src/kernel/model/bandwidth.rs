@@ -5,12 +5,24 @@
 //! tasks leave one by one, as they return to user space: into a *limbo* beside the queue.
 //!
 //! What must stay: groups around a group are charged from the inside out, and throttled groups are
-//! let go in the core's order. Periods, slices and quotas are the core's, ns. Tests by part:
+//! let go in the core's order. Periods, slices and quotas are the core's, ns. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_task_without_end_gets_its_quota` (throttling),
 //! `a_request_beyond_the_quota_waits_for_the_next_period` (timers), `cpus_get_slices_of_the_quota`
 //! (slices), `a_burst_lets_a_bursty_task_run_through` (bursts),
 //! `a_group_in_a_group_has_no_more_than_either` (nesting), invariants.rs::`random_budgets_are_kept`
-//! (limbo, all).
+//! (limbo, all). By function: `a_task_without_end_gets_its_quota` (`new`, `start_bandwidth`,
+//! `arm_period`, `group_timer`, `take_group_timer`, `account_runtime`, `check_runtime`,
+//! `check_group`, `tick_throttles`, `stops_running`, `unthrottle`), `cpus_get_slices_of_the_quota`
+//! (`throttle_joined`), `random_budgets_are_kept` (`throttle_down`, `carry_throttles`,
+//! `stops_at_pick`, `enter_limbo`, `leave_limbo`, `join_from_limbo`, `fetch_from_limbo`,
+//! `is_hidden`, `may_pull`, `nr_throttled`, `release_runtime`, `return_runtime`, `throttled_group`,
+//! `group_totals`).
+//!
+//! Callers: run.rs (`tick_throttles`, `stops_running`, `stops_at_pick`), change.rs
+//! (`fetch_from_limbo`, `throttle_joined`), interface.rs (`start_bandwidth`, `group_timer`),
+//! report.rs (`nr_throttled`, `group_totals`), wake.rs (`take_group_timer`, `throttle_joined`),
+//! balance.rs (`throttle_joined`), tick.rs (`tick_throttles`).
 //!
 //! Tests: crates/engine/tests/behaviour/bandwidth.rs
 

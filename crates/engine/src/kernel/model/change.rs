@@ -4,9 +4,18 @@
 //! (docs/guide/rt-app.md, "Attributes").
 //!
 //! What must stay: off the queue, change, on the queue again, in this order, so that sums of
-//! weights and signals leave and come with the task. Tests by part:
-//! `a_policy_holds_from_its_phase_on`, `a_group_holds_from_its_phase_on`,
-//! `hints_hold_from_their_phase_on`.
+//! weights and signals leave and come with the task. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `a_policy_holds_from_its_phase_on`,
+//! `a_group_holds_from_its_phase_on`, `hints_hold_from_their_phase_on`. By function:
+//! `a_policy_holds_from_its_phase_on` (`change_attributes`, `change_policy`, `take_off`,
+//! `take_off_fair`, `take_off_class`, `put_on`, `join_changed`, `schedule_changed`),
+//! `a_group_holds_from_its_phase_on` (`change_group`), `hints_hold_from_their_phase_on` (`hint`),
+//! `an_idle_task_has_a_small_share` (`weigh_anew`),
+//! sync.rs::`a_holder_is_lent_the_priority_of_its_waiter` (`borrow_class`, `change_loan`),
+//! storm.rs::`random_steps_obey_the_rules` (`set_affinity`, `drop_delayed`). `prio` and `tell_prio`
+//! by crates/trace/tests/all/traces.rs::`priorities_follow_the_phases`.
+//!
+//! Callers: interface.rs (`change_attributes`, `borrow_class`, `schedule_changed`).
 //!
 //! Tests: crates/engine/tests/behaviour/changes.rs,
 //! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter

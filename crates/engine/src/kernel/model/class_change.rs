@@ -3,9 +3,12 @@
 //! "Above the fair tasks").
 //!
 //! What must stay: each way in has its way out, with the same counts; `check_nothing_lost` ends a
-//! run in which they differ. Tests by part: `a_policy_holds_from_its_phase_on`
-//! (`class_join_changed`), `a_holder_is_lent_the_priority_of_its_waiter` (`goes_on_in_class`),
+//! run in which they differ. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `a_policy_holds_from_its_phase_on` (`class_join_changed`),
+//! `a_holder_is_lent_the_priority_of_its_waiter` (`goes_on_in_class`),
 //! storm.rs::`random_steps_obey_the_rules` (`forget_throttled`, and all ways in and out).
+//!
+//! Callers: change.rs (`forget_throttled`, `class_join_changed`, `goes_on_in_class`).
 //!
 //! Tests: crates/engine/tests/behaviour/changes.rs::a_policy_holds_from_its_phase_on,
 //! crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter,

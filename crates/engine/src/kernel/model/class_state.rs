@@ -3,9 +3,23 @@
 //!
 //! What must stay: budgets are ns of the CPU at capacity 1024 where the era scales them
 //! (`which_eras_scale`), else of the clock; `level` orders deadline tasks above RT tasks, these by
-//! priority. Tests by part: `a_deadline_task_has_its_bandwidth` (periods),
+//! priority. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `a_deadline_task_has_its_bandwidth` (periods),
 //! `a_constrained_deadline_task_waits_for_its_period` and
-//! `a_constrained_deadline_task_keeps_its_deadline` (constrained), sync.rs (loans).
+//! `a_constrained_deadline_task_keeps_its_deadline` (constrained), sync.rs (loans). By function:
+//! `a_deadline_task_has_its_bandwidth` (`begin_period`, `begin_job`, `budget_left_ns`),
+//! `a_constrained_deadline_task_waits_for_its_period` (`is_constrained`, `next_period_ns`),
+//! `a_constrained_deadline_task_keeps_its_deadline` (`overflows`, `bandwidth_left_ns`),
+//! sync.rs::`a_holder_is_lent_the_priority_of_its_waiter` (`lend`, `set_loan`, `own_level`),
+//! changes.rs::`a_policy_holds_from_its_phase_on` (`new_class`, `set_own_class`, `class_of`),
+//! kthreads.rs::`a_governors_thread_displaces_fair_tasks` (`is_governor`),
+//! storm.rs::`random_steps_obey_the_rules` (`is_throttled`, `forget_refill`). `class_states`,
+//! `has_classes`, `is_class`, `state`: all of these. Each `new`: every run with such tasks.
+//!
+//! Callers: change.rs (`has_classes`, `new_class`, `own_level`, `set_own_class`, `set_loan`,
+//! `forget_refill`), classes.rs (`is_governor`, `next_period_ns`, `begin_period`, `begin_job`,
+//! `budget_left_ns`), run.rs (`has_classes`, `budget_left_ns`), class_change.rs (`begin_job`),
+//! fork.rs (`has_classes`), many files (`is_class`).
 //!
 //! Tests: crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/deadline_budgets.rs

@@ -3,10 +3,27 @@
 //! docs/rules/rt-and-deadline.md#rt-budgets).
 //!
 //! What must stay: deadline before RT, RT by priority, equals by arrival; the order of pushes and
-//! pulls is part of a run. Tests by part: `priorities_displace_fair_tasks_and_each_other` (pick),
+//! pulls is part of a run. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `priorities_displace_fair_tasks_and_each_other` (pick),
 //! `turns_among_equals` (slices), `rt_tasks_leave_50_ms_a_second` (grants),
 //! `rt_tasks_go_where_tasks_matter_least` (push), `a_free_cpu_pulls_a_waiting_rt_task` (pull),
-//! deadline_budgets.rs (charges).
+//! deadline_budgets.rs (charges). By function: `priorities_displace_fair_tasks_and_each_other`
+//! (`class_preempts`, `class_schedule`, `class_start`, `class_put_back`, `class_enter`,
+//! `class_exit`), `turns_among_equals` (`class_tick_preempts`, `class_keeps`),
+//! `who_yields_goes_behind_its_equals` (`class_yields`), `rt_tasks_leave_50_ms_a_second`
+//! (`rt_may_run`, `arm_rt_period`, `rt_period`), `a_deadline_task_has_its_bandwidth`
+//! (`class_charge`, `throttle_if_empty`, `throttle_until_filled`, `replenish`),
+//! deadline_budgets.rs::`a_budget_follows_the_clock` (`charge_budget`),
+//! `rt_tasks_go_where_tasks_matter_least` (`select_class`, `class_facts`, `class_push`),
+//! `a_free_cpu_pulls_a_waiting_rt_task` (`class_pull`, `class_move`, `class_carry`),
+//! hotplug.rs::`random_schedules_lose_nothing_1` (`class_tasks`, `nr_class`). `nr_running` is read
+//! by all of these.
+//!
+//! Callers: run.rs (`class_sleep`, `class_charge`, `charge_budget`, `class_put_back`,
+//! `class_start`, `class_schedule`), class_change.rs (`class_enter`, `throttle_until_filled`,
+//! `arm_rt_period`), queues.rs (`class_preempts`, `class_tick_preempts`, `class_yields`), wake.rs
+//! (`class_join_woken`, `class_push`, `place_kind`), change.rs (`class_facts`, `class_exit`),
+//! hotplug.rs (`class_move`, `class_tasks`).
 //!
 //! Tests: crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/deadline_budgets.rs

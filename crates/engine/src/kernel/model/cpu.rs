@@ -1,10 +1,13 @@
-//! What the model keeps of each CPU. What a home or a class keeps of a CPU is not here.
+//! What the model keeps of each CPU. What a home or a class keeps of a CPU is not here
+//! (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! What must stay: a CPU starts idle with nothing armed. Fields are free to change with those who
 //! use them; `check_nothing_lost` (report.rs) compares counts with queues. Tests by part:
 //! `random_runs_obey_the_rules_1` (`Cpu`, `Message`),
 //! idle.rs::`a_wakeup_during_entry_waits_for_its_end` (`next_timer_ns`: the governor knows of the
-//! timer), idle.rs::`stopped_ticks_stay_silent` (`tick_stopped`).
+//! timer), idle.rs::`stopped_ticks_stay_silent` (`tick_stopped`), all of these (`new`).
+//!
+//! Callers: many files (`next_timer_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/idle.rs
 

@@ -1,12 +1,13 @@
 //! Events of the model's own. An event's code is part of the run's hash: a new one takes a new
-//! number, an old one keeps its own.
+//! number, an old one keeps its own (docs/rules/README.md#event-order).
 //!
 //! What must stay: names of kinds, which reports count by, and the order among events of one
-//! instant. Tests by part: `order_is_time_then_class_then_sequence` (classes),
+//! instant. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `order_is_time_then_class_then_sequence` (classes),
 //! `random_runs_obey_the_rules_1` (both `From`), sched_ext/errors.rs::`a_forgotten_task_is_found`
 //! (`Watchdog`), idle.rs::`a_polling_cpu_chooses_again` (`PollEnd`),
 //! bandwidth.rs::`a_task_without_end_gets_its_quota` (`GroupPeriod`). `name` has no test of its
-//! own.
+//! own. Both `from` are each other's reverse.
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/src/mechanics/queue/tests.rs,
 //! crates/engine/tests/behaviour/idle.rs, crates/engine/tests/behaviour/bandwidth.rs,

@@ -2,9 +2,14 @@
 //! (docs/rules/wake-ups.md#slow-path); its first signals are docs/rules/signals.md#new-task.
 //!
 //! What must stay: the record is complete before the core is asked, and the child has its place
-//! before it is queued. Tests by part: creation.rs::`the_parent_is_placed` (first task),
+//! before it is queued. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: creation.rs::`the_parent_is_placed` (first task),
 //! forking.rs::`threads_have_the_flips_of_their_maker` (record),
-//! forking.rs::`exec_moves_the_running_task` (exec).
+//! forking.rs::`exec_moves_the_running_task` (exec). By function: `the_parent_is_placed`
+//! (`start_first`), `threads_are_made_named_and_counted` (`make_task`, `place_fork`),
+//! `exec_moves_the_running_task` (`place_exec`).
+//!
+//! Callers: interface.rs (`start_first`, `make_task`, `place_fork`, `place_exec`).
 //!
 //! Tests: crates/engine/tests/behaviour/forking.rs, crates/engine/tests/behaviour/creation.rs
 

@@ -1,9 +1,18 @@
 //! Task groups: made before the run; what their entities weigh is taken over from the core
 //! (docs/decisions/020).
 //!
-//! What must stay: groups have the workload's numbers in core, queues and reports. Tests by part:
+//! What must stay: groups have the workload's numbers in core, queues and reports. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `shares_follow_the_load_over_cpus` (weights), `groups_share_by_shares_not_by_tasks` (shares),
-//! bandwidth.rs::`an_idle_group_gives_way` (`cpu.idle`).
+//! bandwidth.rs::`an_idle_group_gives_way` (`cpu.idle`). By function:
+//! `groups_share_by_shares_not_by_tasks` (`add_groups`), `shares_follow_the_load_over_cpus`
+//! (`weigh_group`, `weigh_touched`), `an_idle_group_gives_way` (`is_idle`, `is_idle_group`),
+//! invariants.rs::`random_groups_obey_the_rules` (`check_groups`, and all others). `waker_load` has
+//! no test of its own: wake-ups of groups (`wakeups_preempt_across_groups`) go through it.
+//!
+//! Callers: fork.rs (`is_idle_group`, `waker_load`), queues.rs (`weigh_group`, `weigh_touched`),
+//! bandwidth.rs (`weigh_group`), change.rs (`is_idle_group`), mod.rs (`add_groups`), wake.rs
+//! (`waker_load`).
 //!
 //! Tests: crates/engine/tests/behaviour/groups.rs
 

@@ -2,9 +2,18 @@
 //! the core's answer (docs/rules/hotplug.md#hotplug).
 //!
 //! What must stay: work goes while domains are still those of before, then domains are built anew.
-//! Nothing is lost: `random_schedules_lose_nothing_1`. Tests by part:
+//! Nothing is lost: `random_schedules_lose_nothing_1`. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `what_is_left_is_done_by_who_is_left` (tasks), `sleepers_wake_where_they_may` (timers),
-//! `a_cpu_that_is_back_takes_work` (return).
+//! `a_cpu_that_is_back_takes_work` (return). By function: `what_is_left_is_done_by_who_is_left`
+//! (`hotplug_cpu`, `leave_machine`, `hand_over_tasks`, `fallback`), `sleepers_wake_where_they_may`
+//! (`hand_over_timers`, `only_online`), `a_cpu_that_is_back_takes_work` (`come_back`,
+//! `look_for_work`, `rebuild`), `random_schedules_lose_nothing_1` (`hand_over_messages`),
+//! `who_is_away_sleeps_deep_and_keeps_still` (`leave_machine`). `start_cpu` has no test of its own.
+//!
+//! Callers: wake.rs (`only_online`, `look_for_work`), class_change.rs (`fallback`), classes.rs
+//! (`fallback`), fork.rs (`start_cpu`), interface.rs (`hotplug_cpu`), kthreads.rs (`start_cpu`),
+//! wake_latency.rs (`fallback`).
 //!
 //! Tests: crates/engine/tests/behaviour/hotplug.rs
 

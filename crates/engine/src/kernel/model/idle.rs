@@ -2,9 +2,18 @@
 //! it enters is the governor's (`cpuidle`). See docs/guide/model.md, "Idle".
 //!
 //! What must stay: the governor is asked once per idle time and told once how it ended. Times are
-//! ns. Tests by part: `exit_latency_shows_in_wake_latency`,
-//! `a_wakeup_during_entry_waits_for_its_end` (leaving), `a_polling_cpu_chooses_again` (polling),
-//! `no_driver_does_not_poll` (no governor), `other_interrupts_neither_stop_nor_start_it` (tick).
+//! ns. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `exit_latency_shows_in_wake_latency`, `a_wakeup_during_entry_waits_for_its_end`
+//! (leaving), `a_polling_cpu_chooses_again` (polling), `no_driver_does_not_poll` (no governor),
+//! `other_interrupts_neither_stop_nor_start_it` (tick). By function:
+//! `exit_latency_shows_in_wake_latency` (`after_work`, `finished`, `go_idle`, `leave_idle_state`,
+//! `leave_idle`), `a_wakeup_during_entry_waits_for_its_end` (`leaves_idle`),
+//! `a_polling_cpu_chooses_again` (`arm_poll_end`, `poll_end`), `no_driver_does_not_poll` and
+//! `without_a_tick_a_wrong_prediction_is_dropped` (`choose_idle`), `no_governor_foresees_a_device`
+//! (`left_idle`). `utilized` has no test of its own.
+//!
+//! Callers: interface.rs (`go_idle`, `poll_end`), run.rs (`after_work`, `leave_idle`), hotplug.rs
+//! (`after_work`), wake.rs (`after_work`).
 //!
 //! Tests: crates/engine/tests/behaviour/idle.rs
 

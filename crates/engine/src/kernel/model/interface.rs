@@ -1,14 +1,22 @@
 //! What the mechanics tell, and which handler it is for. One line per method: the work is in the
-//! handler's file.
+//! handler's file (ARCHITECTURE.md, "The engine's two halves").
 //!
 //! A method without a comment is `Kernel`'s (kernel/mod.rs says what it means and when it comes)
 //! and only names its handler. A break shows where the handler's file names its tests.
 //!
-//! What must stay: one line per method. Tests by part:
+//! What must stay: one line per method. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `random_runs_with_all_classes_obey_the_rules` (`boot`, `start`, `event`, `device`),
 //! sched_mc.rs::`interrupts_follow` (`irq_cpu`), energy.rs::`a_new_table_moves_the_work`
 //! (`energy_model`), power.rs::`a_change_in_mid_run_moves_tasks_in_time` (`PolicyChange`),
-//! changes.rs::`a_group_holds_from_its_phase_on` (`change`).
+//! changes.rs::`a_group_holds_from_its_phase_on` (`change`). The other methods (`interrupt`,
+//! `awake`, `ran`, `schedule`, `spawn`, `fork`, `wake`, `sleep`, `exit`, `yields`, `exec`, `lend`,
+//! `opp_reached`, `hotplug` ...) only call the handler of the same file's name, whose head names
+//! the tests. So do `begin_event`, `end_event`, `finish`, `work_done`, `run_limit_ns`, `wants_cpu`,
+//! `thread_goes_on`, `add_task`, `set_timer`, `level`, `clock_is`, `freq_limit`, `show_state`,
+//! `overutilized` and `event_name`.
+//!
+//! Callers: the mechanics and the loop; kernel/mod.rs says which file calls which method.
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/energy.rs,
 //! crates/engine/tests/behaviour/power.rs, crates/engine/tests/behaviour/changes.rs,

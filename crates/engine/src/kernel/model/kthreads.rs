@@ -4,9 +4,19 @@
 //! wait. (docs/guide/model.md, "Kernel threads")
 //!
 //! What must stay: their thread numbers follow those of the scripts, the parent and the shell; they
-//! are in no result but by the time they take. Tests by part:
+//! are in no result but by the time they take. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_governors_thread_runs_for_each_change`, `a_governors_thread_displaces_fair_tasks` (class),
-//! `a_periodic_thread_takes_its_time`, `it_can_be_switched_off`.
+//! `a_periodic_thread_takes_its_time`, `it_can_be_switched_off`. By function:
+//! `a_governors_thread_runs_for_each_change` (`request_frequency`, `kthread_wakes`,
+//! `governor_takes`, `governor_goes_on`, `kthread_goes_on`),
+//! `a_governors_thread_displaces_fair_tasks` (`realtimes`, `class_states`),
+//! `a_periodic_thread_takes_its_time` (`new`, `action`, `start_kthreads`, `settle`),
+//! `it_can_be_switched_off` (`new`: none). `name`, `cpus`, `len`, `numbers`: all of these.
+//! `realtime` is with `realtimes`.
+//!
+//! Callers: interface.rs (`start_kthreads`, `kthread_goes_on`), mod.rs (`actions`), run.rs
+//! (`request_frequency`), task.rs (`realtimes`), wake.rs (`kthread_wakes`).
 //!
 //! Tests: crates/engine/tests/behaviour/kthreads.rs
 

@@ -6,7 +6,9 @@
 //! `a_miss_takes_a_transfer_and_a_hit_nothing` (`request`),
 //! `requests_are_served_one_after_the_other` and `readers_wait_less_for_each_other` (who waits),
 //! `an_awaited_line_is_fetched_again_to_be_read` (`access`),
-//! lines.rs::`a_waker_waits_as_its_own_run_time` (what a run makes of it).
+//! lines.rs::`a_waker_waits_as_its_own_run_time` (what a run makes of it),
+//! `readers_wait_less_for_each_other` (`add`, `has`), all (`only`, `is_empty`); `core` is the
+//! tests' own.
 //!
 //! Tests: below, crates/engine/tests/behaviour/lines.rs
 

@@ -16,9 +16,18 @@
 //! `an_idle_cpu_that_queues_waits_in_nobodys_time`, `the_next_task_pays_for_the_dequeue`,
 //! `a_search_pays_for_each_cpu`, `the_tick_of_an_idle_cpu_waits_at_once`,
 //! `a_task_that_changes_waits_at_once`, `a_new_idle_pass_takes_its_wait_and_its_search`: one per
-//! case above.
+//! case above. By function: `a_waker_waits_as_its_own_run_time` (`transfer`, `new`, `are_on`,
+//! `group_wait`, `ttwu_activated`, `queued`), `the_next_task_pays_for_the_dequeue` (`line_wait`,
+//! `after_leaving`, `spin`, `spin_end`), `a_task_that_changes_waits_at_once` (`wait_for_line`,
+//! `get_line`, `keep_lock`), `the_tick_of_an_idle_cpu_waits_at_once` (`wait_for_all_lines`),
+//! `a_new_idle_pass_takes_its_wait_and_its_search` (`update_blocked`, `charge_newidle`).
 //!
 //! What must stay: who pays, as above. Times are ns; where lines take no time all of this is 0.
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").
+//!
+//! Callers: run.rs (`line_wait`, `after_leaving`), balance.rs (`charge_newidle`), interface.rs
+//! (`spin_end`), report.rs (`are_on`), tick.rs (`wait_for_all_lines`), wake.rs (`ttwu_activated`),
+//! wake_latency.rs (`ttwu_activated`), many files (`wait_for_line`).
 //!
 //! Tests: crates/engine/tests/behaviour/lines.rs
 

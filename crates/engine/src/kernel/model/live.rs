@@ -3,9 +3,16 @@
 //! `pull.bpf.h` and `machine.bpf.h` (docs/rules/live-queue.md#vq-timer): change both.
 //!
 //! What must stay: when the timer fires and which CPUs it kicks are the core's; the timer itself
-//! moves as a kernel's timer does. Tests by part: `four_hogs_spread_over_four_cpus` (pass before a
+//! moves as a kernel's timer does. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `four_hogs_spread_over_four_cpus` (pass before a
 //! dispatch), `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (timer),
-//! idle.rs::`the_live_timer_rests_between_short_runs` (rest).
+//! idle.rs::`the_live_timer_rests_between_short_runs` (rest). By function:
+//! `four_hogs_spread_over_four_cpus` (`dispatch`),
+//! `an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`arm_idle_timer`, `idle_timer`,
+//! `timer_target`, `idle_turn`), idle.rs::`the_live_timer_rests_between_short_runs` (`end_rest`).
+//!
+//! Callers: interface.rs (`arm_idle_timer`, `idle_timer`), kernel/model/sched_ext/effects.rs
+//! (`timer_target`), tick.rs (`end_rest`), wake.rs (`idle_turn`).
 //!
 //! Tests:
 //! crates/engine/tests/behaviour/live_queue.rs,

@@ -3,10 +3,12 @@
 //! and deadline tasks), `kthreads`, `balance`, `lines` (contention), `live`, `ondemand`, `home`
 //! (who decides about fair tasks). The handlers are methods of `Model`: `fork` and `wake` place
 //! tasks, `run` picks them, `idle` is what CPUs do without them, `tick` and `balance` what the
-//! kernel does meanwhile. They get the mechanics below as `m`.
+//! kernel does meanwhile. They get the mechanics below as `m` (ARCHITECTURE.md, "The engine's two
+//! halves").
 //!
 //! What must stay: a handler asks the core and carries out the answer; it decides nothing. The
-//! order of steps in `new` is that of a boot: core, groups, queues, threads. Tests by part:
+//! order of steps in `new` is that of a boot: core, groups, queues, threads. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `random_runs_obey_the_rules_1` (`new`), creation.rs::`the_parent_is_placed` (tasks at the
 //! start), scale.rs::`six_hundred_tasks_on_512_cpus` (`settled`: kept sums),
 //! frequency.rs::`fixed_governors_stay` (`setup`),

@@ -3,9 +3,15 @@
 //! policy of its own, at those of any: its timer does not wake an idle CPU. What follows from the
 //! numbers is the core's (docs/rules/ondemand.md#ondemand).
 //!
-//! What must stay: busy and idle time of a sample add up to its window, ns. Tests by part:
+//! What must stay: busy and idle time of a sample add up to its window, ns. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `samples_come_at_the_eras_rate` and `at_the_top_samples_are_rarer` (when),
-//! `who_samples_depends_on_the_policies` (which CPU), `an_idle_cpu_does_not_wake_for_it` (idle).
+//! `who_samples_depends_on_the_policies` (which CPU), `an_idle_cpu_does_not_wake_for_it` (idle). By
+//! function: `samples_come_at_the_eras_rate` (`new`, `next_sample_ns`, `sample`, `begin_sample`),
+//! `who_samples_depends_on_the_policies` (`may_sample`, `clock_cpus`). `restart_sampling` has no
+//! test of its own: hotplug.rs::`who_is_away_sleeps_deep_and_keeps_still` runs it.
+//!
+//! Callers: hotplug.rs (`restart_sampling`).
 //!
 //! Tests: crates/engine/tests/behaviour/ondemand.rs
 

@@ -4,14 +4,21 @@
 //!
 //! What must stay: queue, core and count change together in one method. `check_nothing_lost`
 //! (report.rs) and the homes' `check` end a run whose books differ. The order in which tasks are
-//! offered is the order in which balancing looks at them. Tests by part:
-//! `random_runs_obey_the_rules_1` (`count_running`, `insert`, `remove`),
-//! fair.rs::`wakeups_preempt_beyond_the_granularity_only` (`preempts`),
-//! eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`begin_pick`, `let_sleeper_go`),
-//! arithmetic.rs::`nice_of_a_phase_changes_the_share` (`set_nice`),
+//! offered is the order in which balancing looks at them. Free: what leaves recorded runs as they
+//! are (ARCHITECTURE.md, "What a change may touch"). Tests by part: `random_runs_obey_the_rules_1`
+//! (`count_running`, `insert`, `remove`), fair.rs::`wakeups_preempt_beyond_the_granularity_only`
+//! (`preempts`), eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`begin_pick`,
+//! `let_sleeper_go`), arithmetic.rs::`nice_of_a_phase_changes_the_share` (`set_nice`),
 //! eevdf.rs::`who_yields_lets_the_other_run` (`yield_to_others`),
 //! balance.rs::`the_second_hog_moves_to_an_idle_cpu` (`offered`),
-//! asym.rs::`misfit_on_top_of_the_series` (`pushed`).
+//! asym.rs::`misfit_on_top_of_the_series` (`pushed`), every run (`ask_home`, `touch`, `cpu_of`,
+//! `requeue`, `keeps`, `tick_preempts`, `end_turn`), fair.rs::`new_tasks_start_a_slice_behind`
+//! (`task_fork`), balance.rs::`a_cpu_that_runs_dry_pulls` (`renormalize_vruntime`),
+//! hotplug.rs::`random_schedules_lose_nothing_1` (`drop_all_delayed`).
+//!
+//! Callers: balance.rs (`renormalize_vruntime`, `pushed`), change.rs (`let_sleeper_go`),
+//! interface.rs (`yield_to_others`), wake.rs (`renormalize_vruntime`), many files (`ask_home`,
+//! `count_running`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs, crates/engine/tests/behaviour/fair.rs,
 //! crates/engine/tests/behaviour/eevdf.rs, crates/engine/tests/behaviour/arithmetic.rs,

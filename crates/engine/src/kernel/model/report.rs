@@ -2,11 +2,12 @@
 //! ends the program: it is a fault of ours.
 //!
 //! What must stay: fields of `KernelReport` go into JSON of results (docs/result.schema.json);
-//! panics are for faults of ours only. Tests by part: `random_runs_obey_the_rules_1`
+//! panics are for faults of ours only. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `random_runs_obey_the_rules_1`
 //! (`check_nothing_lost`), wake_latency.rs::`without_a_delay_no_idle_cpu_is_chosen_twice`
 //! (`double_placements`), wake_latency.rs::`a_lock_is_taken_in_turn` (`lock_wait_ns`),
 //! lines.rs::`a_waker_waits_as_its_own_run_time` (`line_wait_ns`),
-//! bandwidth.rs::`a_task_without_end_gets_its_quota` (`groups`).
+//! bandwidth.rs::`a_task_without_end_gets_its_quota` (`groups`), all (`report`).
 //!
 //! Tests: crates/engine/tests/behaviour/invariants.rs,
 //! crates/engine/tests/behaviour/wake_latency.rs, crates/engine/tests/behaviour/lines.rs,

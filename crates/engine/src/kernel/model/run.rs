@@ -2,10 +2,24 @@
 //! (docs/guide/model.md, "Work and speed").
 //!
 //! What must stay: virtual time is charged before anything about the running task changes; a pick
-//! looks at deadline and RT tasks, then fair ones, then pulls. Tests by part:
+//! looks at deadline and RT tasks, then fair ones, then pulls. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! arithmetic.rs::`run_time_is_work_over_speed_at_each_operating_point` (charges),
 //! balance.rs::`a_cpu_that_runs_dry_pulls` (pick), frequency.rs (operating points),
-//! classes.rs::`a_cap_holds_while_it_lasts` (limits).
+//! classes.rs::`a_cap_holds_while_it_lasts` (limits). By function:
+//! `run_time_is_work_over_speed_at_each_operating_point` (`charge_run`, `start_task`,
+//! `end_stretch`, `schedule_cpu`, `schedule_here`), arithmetic.rs::`sleeps_and_delays_end_on_time`
+//! (`block`, `sleep_until`, `leave_cpu`), outcomes.rs::`it_ends_with_the_last_task` (`exit_task`),
+//! balance.rs::`a_cpu_that_runs_dry_pulls` (`pick_next_task`), fair.rs::`three_hogs_share_equally`
+//! (`put_back`), classes.rs::`a_deadline_task_has_its_bandwidth` (`limit_run`),
+//! deadline_budgets.rs::`a_budget_follows_the_clock` (`charge_budgets`),
+//! frequency.rs::`changes_take_the_transition_latency` (`apply_frequency`, `after_core`),
+//! clocks.rs::`awake_cores_bound_each_others_clock` (`follow_clock`),
+//! classes.rs::`a_cap_holds_while_it_lasts` (`limit_frequency`).
+//!
+//! Callers: interface.rs (`charge_run`, `limit_run`, `limit_frequency`), class_change.rs
+//! (`start_task`), classes.rs (`start_task`), many files (`end_stretch`, `schedule_cpu`,
+//! `after_core`).
 //!
 //! Tests: crates/engine/tests/behaviour/arithmetic.rs, crates/engine/tests/behaviour/invariants.rs
 

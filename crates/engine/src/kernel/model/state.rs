@@ -3,7 +3,9 @@
 //!
 //! What must stay: it takes `&self`, so looking cannot change a run (`looking_changes_nothing`);
 //! names are those of reports. What is shown is `StateView`, with its form in state.rs of the
-//! crate. Tests by part: `power_mode_is_seen`, `level_0_is_seen`, `a_cpu_that_left_is_seen`.
+//! crate. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `power_mode_is_seen`, `level_0_is_seen`, `a_cpu_that_left_is_seen`. That is
+//! `show`, `machine`, `cpu_state` and `thread_name`.
 //!
 //! Tests: crates/engine/tests/behaviour/states.rs
 

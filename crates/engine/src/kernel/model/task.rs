@@ -2,12 +2,16 @@
 //! becomes the core's words here, in one place (docs/guide/rt-app.md, "Attributes").
 //!
 //! What must stay: ids of records count from 1 and are the thread's index plus 1, since 0 is the
-//! core's "nobody". Order: scripts, parent, shell, kernel threads, then forked ones. Tests by part:
+//! core's "nobody". Order: scripts, parent, shell, kernel threads, then forked ones. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! fair.rs::`nice_0_and_nice_5_share_1024_to_335` (weights, `core_task`),
 //! classes.rs::`priorities_displace_fair_tasks_and_each_other` (`realtime`),
 //! classes.rs::`wake_here` (`of_script`), groups.rs::`groups_share_by_shares_not_by_tasks`
 //! (`task_states`), sched_cache.rs::`threads_of_a_process_come_together` (`process`),
-//! eevdf.rs::`an_idle_policy_hog_gets_3_of_1027` (`idle_policy`).
+//! eevdf.rs::`an_idle_policy_hog_gets_3_of_1027` (`idle_policy`), all of these (`new`,
+//! `core_tasks`).
+//!
+//! Callers: mod.rs (`task_states`, `core_tasks`), fork.rs (`core_task`).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/classes.rs,
 //! crates/engine/tests/behaviour/groups.rs

@@ -2,12 +2,17 @@
 //! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: order within a tick (signals, slices, classes, balancing) is the kernel's; the
-//! grid is multiples of `tick_ns` from time 0. Tests by part:
+//! grid is multiples of `tick_ns` from time 0. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! balance.rs::`four_hogs_on_four_cpus_each_get_one` (`busy_tick`), `stopped_ticks_stay_silent`
 //! (`arm_tick`, `tick`), `a_high_resolution_tick_ends_slices_in_time` (`arm_hrtick`, `slice_end`),
 //! lines.rs::`the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`),
 //! balance.rs::`the_second_hog_moves_to_an_idle_cpu` (`kick_nohz`),
-//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`).
+//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`), all (`new`,
+//! `governor`, `push_tick`, `arm_slice_end`).
+//!
+//! Callers: idle.rs (`arm_tick`), interface.rs (`slice_end`), queues.rs (`arm_slice_end`), run.rs
+//! (`arm_slice_end`).
 //!
 //! Tests: crates/engine/tests/behaviour/idle.rs::stopped_ticks_stay_silent,
 //! crates/engine/tests/behaviour/eevdf.rs::a_high_resolution_tick_ends_slices_in_time,

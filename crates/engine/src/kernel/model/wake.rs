@@ -34,11 +34,28 @@
 //! `lines`. What brings a CPU out of its idle state is `leave_idle_state`, in `idle`
 //! (docs/guide/model.md, "Wake-ups").
 //!
-//! What must stay: the order of stages, and which CPU pays for each. Tests by part: wake_latency.rs
+//! What must stay: the order of stages, and which CPU pays for each. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part: wake_latency.rs
 //! (stages that take time), `an_idle_cpu_is_reached_by_an_interrupt` (kick), `costs_add_up` (who
 //! pays), eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`ttwu_runnable`),
 //! classes.rs::`interrupts_of_an_idle_cpu` (devices), fair.rs::`a_light_sleeper_is_served_at_once`
-//! (preemption).
+//! (preemption). By function: `an_idle_cpu_is_reached_by_an_interrupt` (`send`, `take_interrupt`,
+//! `take_inbox`, `take_message`, `kick`), arithmetic.rs::`sleeps_and_delays_end_on_time` (`timer`,
+//! `wake_by_timer`), `costs_add_up` (`interrupt_with`, `after_interrupt`, `extra_work`,
+//! `wake_by_task`), creation.rs::`the_last_one_opens_the_barrier` (`wake_by_task`),
+//! asym.rs::`watching_changes_nothing` (`note_choice`), explain.rs::`it_is_the_decision_of_the_run`
+//! (`show_situation`, `answer`, `select_task_rq`), classes.rs::`interrupts_of_an_idle_cpu`
+//! (`take_device`), hotplug.rs::`sleepers_wake_where_they_may` (`relocate_sleeping`),
+//! fair.rs::`wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`, `try_preempt`),
+//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`resched_curr`, `exit_to_user`).
+//! `try_to_wake_up` and `activate_task`: every wake-up. `new` has no test of its own: an observer
+//! of cases shows it (crates/cli/tests/all/wakeup_cases.rs).
+//!
+//! Callers: interface.rs (`take_interrupt`, `take_inbox`, `wake_by_task`, `exit_to_user`), fork.rs
+//! (`show_situation`, `note_choice`, `activate_task`), wake_latency.rs (`after_interrupt`,
+//! `relocate_sleeping`, `activate_task`), balance.rs (`extra_work`), change.rs (`try_preempt`),
+//! classes.rs (`try_preempt`), hotplug.rs (`activate_task`), idle.rs (`take_inbox`), lines.rs
+//! (`after_interrupt`), live.rs (`extra_work`).
 //!
 //! Tests: crates/engine/tests/behaviour/wake_latency.rs,
 //! crates/engine/tests/behaviour/arithmetic.rs::costs_add_up

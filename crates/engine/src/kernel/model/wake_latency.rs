@@ -4,9 +4,20 @@
 //! docs/decisions/019).
 //!
 //! What must stay: times are the platform's costs, ns; a lock is granted in the order in which it
-//! was asked for. Tests by part: `without_a_delay_no_idle_cpu_is_chosen_twice` (visibility),
+//! was asked for. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `without_a_delay_no_idle_cpu_is_chosen_twice` (visibility),
 //! `the_wake_list_spares_the_waker_the_lock`, `a_lock_is_taken_in_turn`,
-//! `a_task_that_is_switching_out_is_waited_for`, `a_polling_cpu_needs_no_interrupt`.
+//! `a_task_that_is_switching_out_is_waited_for`, `a_polling_cpu_needs_no_interrupt`. By function:
+//! `without_a_delay_no_idle_cpu_is_chosen_twice` (`choice_made`, `seen`, `later`, `resume_wakeup`),
+//! `a_remote_wake_up_takes_the_sum_of_its_parts` (`ttwu_queue`),
+//! lines.rs::`a_search_pays_for_each_cpu` (`search_ns`), `the_wake_list_spares_the_waker_the_lock`
+//! (`by_wake_list`, `share_cache`, `ttwu_queue_wakelist`), `a_lock_is_taken_in_turn` (`keep`,
+//! `ttwu_lock`, `ttwu_do_activate`, `wait_for_lock`, `take_lock`, `lock_queue`),
+//! `a_task_that_is_switching_out_is_waited_for` (`ttwu_on_cpu`),
+//! hotplug.rs::`random_schedules_lose_nothing_1` (`turn_away`).
+//!
+//! Callers: wake.rs (`ttwu_on_cpu`, `choice_made`, `ttwu_lock`, `lock_queue`), balance.rs
+//! (`lock_queue`), hotplug.rs (`turn_away`), interface.rs (`resume_wakeup`), run.rs (`take_lock`).
 //!
 //! Tests: crates/engine/tests/behaviour/wake_latency.rs
 

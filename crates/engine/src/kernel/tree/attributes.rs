@@ -1,10 +1,14 @@
 //! What scripts say of a task, in the kernel's numbers (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: numbers are those of sched_setattr(2) and of the kernel's masks; `level` orders
-//! tasks as the kernel's classes do. Tests by part: `hints_are_told_when_they_change` (`of_script`,
+//! tasks as the kernel's classes do. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `hints_are_told_when_they_change` (`of_script`,
 //! `change`, `clamp`), `holders_are_lent_what_is_above_their_own` (`lent`, `level`),
 //! `masks_have_a_bit_for_each_cpu` (`mask`). `set_realtime` has no test of its own here;
-//! kernel_runs.rs::`no_kind_of_work_makes_it_warn` runs it where a tree is built.
+//! kernel_runs.rs::`no_kind_of_work_makes_it_warn` runs it where a tree is built. `fair` by the
+//! first one; `plain` is the tests' own.
+//!
+//! Callers: tasks.rs (`lent`).
 //!
 //! Tests: below
 

@@ -2,11 +2,15 @@
 //! has said (`follow`) before anything else happens (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: after each entry all that the kernel said is taken up before anything else
-//! happens; the order in which CPUs are looked at is their number's. Tests by part, where a tree is
+//! happens; the order in which CPUs are looked at is their number's. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is
 //! built: crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source`
 //! (`enter`, `follow`, `switch`), `energy_aware_placement_is_the_kernels_own` (the same twice),
 //! `a_governor_that_comes_first_repeats_no_call` (`call`, `start`), `no_kind_of_work_makes_it_warn`
-//! (`carry_out`, `next_of`, `go_on`).
+//! (`carry_out`, `next_of`, `go_on`), all of these (`view`, `kernels`, `take_changes`, `arm`,
+//! `signal`, `without_task`).
+//!
+//! Callers: interface.rs (`next_of`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

@@ -1,9 +1,10 @@
 //! Events of a tree's kernel that are not the mechanics'. An event's code is part of the run's
 //! hash: an old one keeps its number (docs/guide/kernel.md, "In a run").
 //!
-//! What must stay: names of kinds, and the order among events of one instant. Tests by part:
+//! What must stay: names of kinds, and the order among events of one instant. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_comparison_does_not_depend_on_threads` (both `From`; where a tree is built). `name` has no
-//! test of its own.
+//! test of its own. Both `from` are each other's reverse.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_comparison_does_not_depend_on_threads
 

@@ -3,11 +3,14 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: kHz between kernel and machine, positions of operating points within the engine.
-//! One order of the owner is under way at a time. Tests by part, where a tree is built:
+//! One order of the owner is under way at a time. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `waits_for_devices_move_frequencies` (`want`, `opp_wanted`),
 //! `a_governor_that_comes_first_repeats_no_call` (requests through the thread),
 //! `no_kind_of_work_makes_it_warn` (`limit`, `next_orders`, with `model.freq_cap` and
-//! `model.thermal`).
+//! `model.thermal`), `ordered` by the first. `refused` has no test of its own.
+//!
+//! Callers: mod.rs (`opp_wanted`), told.rs (`want`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 

@@ -4,11 +4,18 @@
 //! A method without a comment is `Kernel`'s (kernel/mod.rs) and only names its handler.
 //!
 //! What must stay: the kernel is entered once for each thing that happens, in the order in which
-//! the mechanics tell it. Tests by part, where a tree is built: `no_kind_of_work_makes_it_warn`
+//! the mechanics tell it. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part, where a tree is built: `no_kind_of_work_makes_it_warn`
 //! (`hotplug`, `plugged`, `device`, `freq_limit`, `change`, `yields`),
 //! `energy_aware_placement_is_the_kernels_own` (`finish`, `event`),
 //! crates/fidelity/tests/all/truth.rs::`recorded_runs_happen_again_in_the_same_source` (`fork`,
-//! `wake`, `sleep`).
+//! `wake`, `sleep`). The methods that only name their handler (`interrupt`, `spawn`, `set_timer`,
+//! `exit`, `exec`, `lend`, `level` ...) by `no_kind_of_work_makes_it_warn`, too. `plug_ticket` and
+//! `of_plug_ticket`: with `hotplug` and `plugged`. So are `boot`, `start`, `awake`, `work_done`,
+//! `wants_cpu`, `schedule`, `thread_goes_on`, `add_task`, `opp_reached`, `energy_model`,
+//! `overutilized`, `show_state` and `event_name`.
+//!
+//! Callers: the mechanics and the loop; kernel/mod.rs says which file calls which method.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

@@ -3,11 +3,14 @@
 //! run").
 //!
 //! What must stay: an awake CPU takes all that waits in one go; an idle one leaves its state first.
-//! Costs are the machine's (`Platform::costs`). Tests by part, where a tree is built:
+//! Costs are the machine's (`Platform::costs`). Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `no_kind_of_work_makes_it_warn` (`take` with devices, `rouse`),
 //! crates/cli/tests/all/kernel_runs.rs::`the_boot_is_forgotten` (`end_sleeps`: the first task),
 //! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own`
-//! (`charge_timer`, `after`).
+//! (`charge_timer`, `after`). `waits_for` and `leaves_idle`: all of these.
+//!
+//! Callers: entries.rs (`waits_for`, `rouse`), interface.rs (`waits_for`, `rouse`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs
 

@@ -1,11 +1,15 @@
 //! The machine as a tree's kernel is told of it (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: what is told here the shim builds sysfs-like facts of (crates/kernel-abi); units
-//! are kHz and ns as there. A new fact needs a field of the ABI. Tests by part:
+//! are kHz and ns as there. A new fact needs a field of the ABI. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `frequencies_change_as_the_platform_says` (`frequency_domain`, `governor_time_ns`),
 //! crates/cli/tests/all/kernel_runs.rs::`energy_aware_placement_is_the_kernels_own`
 //! (`tree_machine`, `Domains`; where a tree is built),
 //! crates/cli/tests/all/kernel_runs.rs::`no_kind_of_work_makes_it_warn` (without idle states).
+//! `idle_state`, `of` and `kernels` by the second, too.
+//!
+//! Callers: crates/kernel-run/src/runs.rs (`tree_machine`).
 //!
 //! Tests: below, crates/cli/tests/all/kernel_runs.rs
 

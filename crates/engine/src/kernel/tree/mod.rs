@@ -1,5 +1,6 @@
 //! A tree's own `kernel/sched` as the kernel of a run: it is entered where the mechanics tell
-//! something, and what it answers is carried out. Nothing of scheduling is decided here.
+//! something, and what it answers is carried out. Nothing of scheduling is decided here
+//! (docs/guide/kernel.md, "In a run").
 //!
 //! Each entry is one of a CPU: an interrupt, or a system call of the task that runs there. After it
 //! (`enter`) the kernel has said, in a view that both see, what each CPU does, when its timer
@@ -8,10 +9,11 @@
 //! its step first. Time in the kernel is none of the tree's; what it costs is the machine's
 //! (`Platform::costs`), as for our model of a kernel.
 //!
-//! What must stay: equal inputs, equal entries. Tests by part, where a tree is built:
+//! What must stay: equal inputs, equal entries. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `recorded_runs_happen_again_in_the_same_source` and `a_comparison_does_not_depend_on_threads`
 //! (equal entries), `energy_aware_placement_is_the_kernels_own` (`new`, `take_boot`, and the same
-//! twice), `waits_for_devices_move_frequencies` (`setup`).
+//! twice), `waits_for_devices_move_frequencies` (`setup`). `default` by all of these.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source

@@ -1,8 +1,11 @@
 //! Tasks that sleep until a time, the first to wake first (docs/guide/kernel.md, "In a run").
 //!
-//! What must stay: by time, then by task: equal times have one order. Times are ns. Tests by part:
+//! What must stay: by time, then by task: equal times have one order. Times are ns. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `the_first_to_wake_is_first` (`add`, `remove`, `take_awake`), `early_ends_do_not_pile_up`
-//! (`add`: what is retained).
+//! (`add`: what is retained). `awake` is the tests' own.
+//!
+//! Callers: interrupts.rs (`take_awake`).
 //!
 //! Tests: below
 

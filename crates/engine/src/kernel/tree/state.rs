@@ -2,9 +2,9 @@
 //! nothing (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: `&self`, so looking cannot change a run. What the tree does not tell is left
-//! out, not guessed. Tests by part: `a_decision_is_explained_by_the_trees_own_figures` is the
-//! nearest (it asks for a decision, not for a state). `show` and `state_of` have no test of their
-//! own.
+//! out, not guessed. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change
+//! may touch"). Tests by part: `a_decision_is_explained_by_the_trees_own_figures` is the nearest
+//! (it asks for a decision, not for a state). `show` and `state_of` have no test of their own.
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures
 

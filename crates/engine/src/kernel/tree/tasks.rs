@@ -2,9 +2,18 @@
 //! have one number (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: the kernel's task and the thread have one number, given in the order in which
-//! threads are made. Tests by part: `no_kind_of_work_makes_it_warn` (all calls),
+//! threads are made. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change
+//! may touch"). Tests by part: `no_kind_of_work_makes_it_warn` (all calls),
 //! `recorded_runs_happen_again_in_the_same_source` (crates/fidelity/tests/all/truth.rs: order and
-//! arguments).
+//! arguments). By function, both of them: `of_workload`, `make_groups`, `set_group`, `add`,
+//! `forked`, `spawn_now`, `fork_by`, `sleep_now`, `wake_at`, `wake_now`, `arrived`, `woken`,
+//! `exit_now`; the first alone: `change_now`, `level_of`, `lend_now`. `refuse` and `weight` have no
+//! test of their own. `of_script`, `plain`, `text` and `group` are what `of_workload` and
+//! `make_groups` are made of.
+//!
+//! Callers: interface.rs (`fork_by`, `sleep_now`, `wake_at`, `wake_now`, `exit_now`, `change_now`,
+//! `level_of`, `lend_now`), interrupts.rs (`spawn_now`, `arrived`), mod.rs (`of_workload`,
+//! `make_groups`), entries.rs (`sleep_now`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::no_kind_of_work_makes_it_warn
 

@@ -2,11 +2,14 @@
 //! (docs/guide/kernel.md, "In a run").
 //!
 //! What must stay: what was said is taken up in the order in which the kernel said it. Counts are
-//! of the run alone, without the boot. Tests by part, where a tree is built:
+//! of the run alone, without the boot. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `energy_aware_placement_is_the_kernels_own` (`hear`, `note`),
 //! crates/cli/tests/all/kernel_runs.rs::`waits_for_devices_move_frequencies` (frequencies),
 //! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`updated`). `counted`
-//! and `called` have no test of their own.
+//! and `called` have no test of their own. `counts` is with `counted`.
+//!
+//! Callers: mod.rs (`counted`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs,
 //! crates/cli/tests/all/kernel_diff.rs::the_cores_signals_are_the_kernels

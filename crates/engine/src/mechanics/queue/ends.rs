@@ -1,10 +1,13 @@
 //! When the step of each CPU's running task ends. That changes more often than it happens: each CPU
-//! has one place, which is written anew, instead of an event that is outdated later.
+//! has one place, which is written anew, instead of an event that is outdated later
+//! (docs/rules/README.md#event-order).
 //!
 //! What must stay: at most one place per CPU, and the order of one sorted list of all ends. Its
 //! shape is free: it is for speed. Tests by part: `an_end_moves` (`arm`, `disarm`, `move_on`),
 //! `ends_at_one_time` and `an_end_armed_twice` (`put`), `the_least_comes_first` (`write`, `take`,
-//! `clear`).
+//! `clear`), all (`new`, `first`, `of`, `lesser`, `time_ns`).
+//!
+//! Callers: mechanics/queue.rs (`disarm`, `time_ns`).
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs
 

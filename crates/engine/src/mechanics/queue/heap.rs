@@ -1,9 +1,12 @@
 //! A heap of events by their keys. The same order as a sorted list: equal keys do not occur, since
-//! each has a sequence number.
+//! each has a sequence number (docs/rules/README.md#event-order).
 //!
-//! What must stay: the least key first. Its shape (four children) is for speed alone. Tests by
-//! part: `the_least_comes_first` (`push`, `first`, `take`, `rise`, `sink`, `least_child`),
+//! What must stay: the least key first. Its shape (four children) is for speed alone. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `the_least_comes_first` (`push`, `first`, `take`, `rise`, `sink`, `least_child`),
 //! `order_is_time_then_class_then_sequence` (equal times).
+//!
+//! Callers: queue.rs, for events that are not pushed in order.
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs
 

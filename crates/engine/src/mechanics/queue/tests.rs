@@ -1,4 +1,17 @@
 //! The order of events, whatever holds them.
+//! Rule: docs/rules/README.md#event-order.
+//!
+//! What must stay: order is time, class, sequence, whatever holds the events; the last test
+//! compares with a look at all.
+//! Tests by part (in crates/engine/src): mechanics/clock.rs:
+//! `order_is_time_then_class_then_sequence` (`push`, `pop_until`); mechanics/queue.rs:
+//! `order_is_time_then_class_then_sequence` (`class`, `key`), `later_events_stay` (`pop_until`),
+//! `an_end_moves` (`arm_end`, `disarm_end`); mechanics/queue/ends.rs: `an_end_moves` (`arm`,
+//! `disarm`, `move_on`), `an_end_armed_twice` (`put`), `the_least_comes_first` (`write`, `take`,
+//! `clear`); mechanics/queue/heap.rs: `the_least_comes_first` (`push`, `first`, `take`);
+//! mechanics/queue/ends.rs: `ends_at_one_time`.
+//! Helpers, and who fails with them: `queue`, `end` (all tests); `of_kernel`, `timer` (most tests);
+//! `tick` (`order_is_time_then_class_then_sequence`, `later_events_stay`, `the_least_comes_first`).
 
 use super::{Event, EventQueue, KernelEvent};
 use crate::ids::CpuId;

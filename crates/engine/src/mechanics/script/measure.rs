@@ -1,11 +1,17 @@
 //! Steps that count, measure, or end the thread. None of them takes time (docs/guide/workloads.md,
 //! "Work").
 //!
-//! What must stay: values are ns, counted from the workload's time zero and its warm-up. Tests by
-//! part: `samples_are_exact`, `one_signal_has_one_stamp`,
+//! What must stay: values are ns, counted from the workload's time zero and its warm-up. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `samples_are_exact`, `one_signal_has_one_stamp`,
 //! `frames_begin_when_due_and_end_with_the_last_task` (frames), `passes_are_told`,
 //! forking.rs::`a_counter_ends_its_threads` (`claim`),
-//! channels.rs::`nothing_is_counted_within_the_warm_up`.
+//! channels.rs::`nothing_is_counted_within_the_warm_up`. By function: `samples_are_exact`
+//! (`measure`, `sample_time`, `zero_ns`), channels.rs::`nothing_is_counted_within_the_warm_up`
+//! (`count_units`, `counts_from_ns`), `frames_begin_when_due_and_end_with_the_last_task`
+//! (`begin_frame`, `end_frame`), every run (`new`, `work_per_ns`).
+//!
+//! Callers: mechanics/report.rs (`counts_from_ns`).
 //!
 //! Tests: crates/engine/tests/behaviour/measures.rs
 

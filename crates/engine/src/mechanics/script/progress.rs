@@ -1,12 +1,17 @@
 //! Scripts as they are executed, and where a thread stands in its own (docs/guide/rt-app.md). A
 //! loop in which no time passes is found, not run.
 //!
-//! What must stay: a script's steps come in its order, each once per repetition. Tests by part:
+//! What must stay: a script's steps come in its order, each once per repetition. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `phases_repeat_and_passes_end` (`step`, `advance`, `leave_phase`, `take_last`),
 //! `zero_passes_end_at_once` (`spent`), `zero_time_loops_are_found` and
 //! `steps_that_take_time_are_no_loop` (`ZERO_TIME_STEPS`),
 //! `phases_of_the_first_pass_are_not_repeated` (`again`),
-//! changes.rs::`a_policy_holds_from_its_phase_on` (`changes`).
+//! changes.rs::`a_policy_holds_from_its_phase_on` (`changes`). `new`, `add`, `phase`,
+//! `phase_index`: all below; `begins_pass` by measures.rs::`passes_are_told`; `script` and `steps`
+//! are the tests' own.
+//!
+//! Callers: steps.rs (`take_last`), mechanics/threads.rs (`phase_index`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/outcomes.rs,
 //! crates/engine/tests/behaviour/changes.rs

@@ -5,9 +5,21 @@
 //! anybody (docs/decisions/005).
 //!
 //! What must stay: threads are made in the order of the workload, which is the order of their
-//! numbers. Tests by part: `threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`
+//! numbers. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `threads_are_made_one_after_the_other`, `the_last_one_opens_the_barrier`
 //! and `the_creator_releases_those_who_are_ready` (start line), `delays_count_from_time_zero`,
-//! `the_parent_is_placed`, programs.rs (several programs).
+//! `the_parent_is_placed`, programs.rs (several programs). By function:
+//! `threads_are_made_one_after_the_other` (`parent_goes_on`, `making_one`, `fork_next`, `fork`,
+//! `make_thread`, `threads`), `the_last_one_opens_the_barrier` (`start_line`, `wait_at_line`,
+//! `let_begin`), `the_creator_releases_those_who_are_ready` (`tell_parent`),
+//! `delays_count_from_time_zero` (`arm_starts`, `begins_at`, `begin`, `begin_at`),
+//! `the_parent_is_placed` (`start_parent`, `shell_goes_on`),
+//! creation.rs::`a_program_begins_when_it_is_to` (`begin_program`),
+//! forking.rs::`threads_are_made_named_and_counted` (`begin_fork`, `fork_thread`). `new` and
+//! `starters`: every run.
+//!
+//! Callers: steps.rs (`shell_goes_on`, `parent_goes_on`, `begin_fork`, `fork_thread`,
+//! `start_line`), sim.rs (`begin_program`, `start_parent`), mechanics/mod.rs (`starters`).
 //!
 //! Tests: crates/engine/tests/behaviour/creation.rs, crates/engine/tests/behaviour/programs.rs
 

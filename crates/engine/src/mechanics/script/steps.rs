@@ -1,10 +1,20 @@
 //! What the running task does next: the steps of its script, carried out until one takes time
 //! (docs/decisions/022).
 //!
-//! What must stay: what a step means is docs/guide/rt-app.md. Tests by part: arithmetic.rs
+//! What must stay: what a step means is docs/guide/rt-app.md. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part: arithmetic.rs
 //! (`timers_keep_or_rebase_their_grid`, `sleeps_and_delays_end_on_time`, `runtime_is_wall_time`,
 //! `nice_of_a_phase_changes_the_share`), measures.rs::`stalls_take_time_not_work`,
-//! forking.rs::`exec_moves_the_running_task`, outcomes.rs::`zero_time_loops_name_the_task`.
+//! forking.rs::`exec_moves_the_running_task`, outcomes.rs::`zero_time_loops_name_the_task`. By
+//! function: every run (`continue_script`, `carry_out`, `run_for`, `go_on`, `resume`),
+//! `sleeps_and_delays_end_on_time` (`sleep_for`, `block`), `timers_keep_or_rebase_their_grid`
+//! (`await_timer`), `nice_of_a_phase_changes_the_share` (`enter_phase`),
+//! `stalls_take_time_not_work` (`stall_ns`), `exec_moves_the_running_task` (`exec`),
+//! programs.rs::`an_end_is_told_and_time_counts_from_the_own_start` (`exit`),
+//! kthreads.rs::`a_periodic_thread_takes_its_time` (`hidden_goes_on`),
+//! storm.rs::`random_steps_obey_the_rules` (`share`).
+//!
+//! Callers: mechanics/work.rs (`continue_script`), many files (`resume`).
 //!
 //! Tests: crates/engine/tests/behaviour/storm.rs, crates/engine/tests/behaviour/arithmetic.rs,
 //! crates/engine/tests/behaviour/outcomes.rs

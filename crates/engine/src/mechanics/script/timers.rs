@@ -2,10 +2,13 @@
 //! docs/rules/workloads.md#cyclictest), and which of them each forked thread has for itself
 //! (docs/decisions/023).
 //!
-//! What must stay: times are ns from the run's start. Tests by part:
+//! What must stay: times are ns from the run's start. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `late_timers_rebase_or_keep_the_grid` (`advance`), `overruns_are_left_out` and
 //! measures.rs::`a_timer_with_overruns_leaves_out_what_it_missed` (`taken`),
-//! `forked_threads_have_timers_of_their_own` (`PrivateTimers`, `resolve`).
+//! `forked_threads_have_timers_of_their_own` (`PrivateTimers`, `resolve`),
+//! forking.rs::`forked_threads_have_timers_of_their_own` also `of` and `timers_of`; `timer`,
+//! `ahead` and `late` are the tests' own. Each `new`: all.
 //!
 //! Tests: below, crates/engine/tests/behaviour/measures.rs,
 //! crates/engine/tests/behaviour/forking.rs::forked_threads_have_timers_of_their_own

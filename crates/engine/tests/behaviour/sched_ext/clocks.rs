@@ -1,4 +1,12 @@
 //! Clocks of run queues, and the user time of tasks, as a scheduler reads them.
+//! Rule: docs/rules/sched-ext.md#rq-clocks.
+//!
+//! What must stay: what a scheduler may read in which callback, and that its clocks are of now
+//! there. `Kernel::rq_clock` and `Kernel::task` are what is read.
+//! Tests by part (in crates/engine/src): kernel/model/sched_ext (`tell_ext_clocks`):
+//! `clocks_advance_by_the_time_that_a_task_runs`, `ticks_count_as_user_time`.
+//! Helpers, and who fails with them: `stretches` (all tests). `running` and `stopping` of its
+//! scheduler call `read`.
 
 use crate::common::*;
 use wakeplace_engine::sched_ext::{Callback, Exit, Kernel, OpsInfo, RqClock, SchedExtOps, TaskId};

@@ -1,5 +1,11 @@
 //! What a scheduler may not do ends it, by the kernel's name for it
 //! (docs/rules/sched-ext.md#errors and docs/rules/sched-ext.md#watchdog).
+//!
+//! What must stay: names of errors and their texts are the kernel's: they are compared as a whole.
+//! Tests by part (in crates/engine/src): kernel/model/event.rs: `a_forgotten_task_is_found`
+//! (`Watchdog`); crates/sched-ext/src/class/validate.rs and exit.rs: all others.
+//! Helpers, and who fails with them: `global`, `end_of` (most tests); `wrong` (all tests); `error`
+//! (5 tests). `enqueue`, `dispatch` and `init` do the wrong thing, at a time.
 
 use crate::common::*;
 use wakeplace_engine::sched_ext::consts::{

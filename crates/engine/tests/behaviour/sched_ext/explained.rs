@@ -1,4 +1,12 @@
 //! What callbacks did for one wake-up.
+//! Page: docs/guide/schedulers.md; docs/rules/sched-ext.md#idle.
+//!
+//! What must stay: what is told is the record of the run itself, in the order of its callbacks.
+//! Tests by part (in crates/engine/src): both.rs: `a_direct_dispatch` (`sched_ext`);
+//! explain/sched_ext.rs: `a_direct_dispatch` (steps), `the_number_is_one_of_its_task` (which
+//! wake-up), `a_wait_in_a_queue` (until it runs).
+//! Helpers, and who fails with them: `light`, `fifth` (all tests); `explained`, `callbacks`
+//! (`a_direct_dispatch`, `a_wait_in_a_queue`).
 
 use super::simple::Simple;
 use crate::common::*;

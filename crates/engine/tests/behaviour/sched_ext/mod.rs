@@ -1,4 +1,7 @@
 //! A sched_ext scheduler in the machine (docs/rules/sched-ext.md).
+//!
+//! What must stay: a new file is named here. `simple` and `wild` are schedulers for the tests of
+//! the others.
 
 mod clocks;
 mod errors;

@@ -1,4 +1,10 @@
 //! A CPU that a higher class takes, and gives back.
+//!
+//! What must stay: a scheduler hears of a CPU that is gone and that is back in turns, never twice.
+//! Tests by part: `a_cpu_is_released_and_acquired_in_turns`, `a_cpu_that_idled_is_not_released`
+//! (cpu_release and cpu_acquire: crates/engine/src/kernel/model/sched_ext).
+//! Helpers, and who fails with them: `heard` (all tests). `cpu_acquire` and `cpu_release` write
+//! down what is heard. Rule: docs/rules/sched-ext.md#dispatch.
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

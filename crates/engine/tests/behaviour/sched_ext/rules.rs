@@ -1,4 +1,17 @@
 //! What the kernel does for a scheduler: slices, order, idle CPUs, frequencies, costs.
+//!
+//! What must stay: slices (20 ms), weights (100, 33) and targets (1024) are the page's; the class
+//! itself is crates/sched-ext.
+//! Tests by part (in crates/engine/src): kernel/model/home/any.rs: `two_hogs_take_turns_of_a_slice`
+//! (`SchedExt`); kernel/model/home/mod.rs: `a_lone_task_is_kept` (`dispatch`, `keeps`);
+//! kernel/model/home/sched_ext.rs: `a_lone_task_is_kept` (keeps), `a_waking_task_finds_an_idle_cpu`
+//! (select), `cpus_take_from_the_shared_queue` (dispatch); kernel/model/sched_ext/effects.rs:
+//! `cpus_take_from_the_shared_queue` (moves), `frequencies_begin_at_the_highest` (frequencies);
+//! kernel/model/sched_ext/callbacks.rs: `callbacks_cost_time` (costs);
+//! kernel/model/home/sched_ext.rs: `virtual_time_shares_by_weight`.
+//! Helpers, and who fails with them: `simple` (all tests); `on_cpus` (most tests); `busy_ns`
+//! (`callbacks_cost_time`). Rules: docs/rules/sched-ext.md#slices, docs/rules/sched-ext.md#weights,
+//! docs/rules/sched-ext.md#idle, docs/rules/sched-ext.md#cpuperf, docs/rules/sched-ext.md#costs.
 
 use super::simple::Simple;
 use crate::common::*;

@@ -1,5 +1,11 @@
 //! The simplest scheduler, as `scx_simple` describes itself: an idle CPU gets a waking task at
 //! once; else one queue for all CPUs, in the order of arrival or of weighted virtual time.
+//!
+//! What must stay: it stays the simplest scheduler: what `scx_simple` does and no more, since
+//! rules.rs computes what it must lead to. Callers: rules.rs, explained.rs, storms.rs
+//! (`Simple::new`); each callback is called by the class. Rule: docs/rules/sched-ext.md.
+//! `select_cpu`, `enqueue` and `dispatch` choose; `running`, `stopping`, `enable` and `before` keep
+//! virtual time; `info` and `init` are its table and its queue.
 
 use wakeplace_engine::sched_ext::consts::{SCX_DSQ_LOCAL, SCX_SLICE_DFL};
 use wakeplace_engine::sched_ext::{Callback, Exit, Kernel, OpsInfo, SchedExtOps, TaskId};

@@ -1,4 +1,11 @@
 //! Schedulers that do what they like: nothing is lost, nothing panics, equal runs are equal.
+//! Rules: docs/rules/sched-ext.md#tasks (order of callbacks), common/checker.rs.
+//!
+//! What must stay: a seed names a run; no failing run is left out. `said` shows the seed of a run
+//! that fails.
+//! Tests by part: `a_wild_scheduler_loses_nobody` (wild.rs and all of crates/sched-ext);
+//! `benchmarks_run_under_the_simple_scheduler` (simple.rs).
+//! Helpers, and who fails with them: `said` (`a_wild_scheduler_loses_nobody`).
 
 use super::simple::Simple;
 use super::wild::Wild;

@@ -1,5 +1,13 @@
 //! A scheduler that does at random whatever is allowed, loses nobody, and checks that the kernel
 //! calls it in the order that docs/rules/sched-ext.md#tasks says.
+//!
+//! What must stay: whatever it does is allowed by the rules, it loses no task, and its asserts are
+//! the order that the page says. Caller: storms.rs::`a_wild_scheduler_loses_nobody`; each callback
+//! is called by the class. `known` keeps what is known of a task; `allowed`, `queue`, `kick` and
+//! `shuffle` do the random things. `select_cpu`, `enqueue`, `dequeue`, `dispatch`, `tick`,
+//! `yield_task`, `update_idle`, `cpu_release` and `timer` act at random; the others (`runnable`,
+//! `running`, `stopping`, `quiescent`, `init_task`, `exit_task`, `enable`, `disable`,
+//! `set_cpumask`, `set_weight`, `cgroup_move`, `cpu_acquire`) assert their order.
 
 use crate::invariants::Random;
 use std::collections::VecDeque;
@@ -140,6 +148,7 @@ impl SchedExtOps for Wild {
             flags: self.flags,
             timeout_ms: 5_000,
             dispatch_max_batch: 8,
+            sub_cgroup_id: 0,
             callbacks: Callback::ALL.into_iter().collect(),
             kernel: self.kernel,
         }

@@ -1,6 +1,15 @@
 //! The recorded runs: read from their file and checked (docs/results/fidelity.md).
 //!
 //! What must stay: names of keys in crates/fidelity/data; a file that breaks a rule is refused.
+//! Free: what leaves the tables of pages as they are. Tests by part:
+//! `a_file_that_breaks_a_rule_is_refused` (`parse`, the three `check`, `place`, `is`),
+//! `a_single_run_is_no_repeat` (`check`: two runs at least),
+//! `the_ramp_steps_by_the_time_of_release` (`first_job`, both `to_simulate`, `recorded`),
+//! traced.rs::`shares_of_the_traces_are_the_recorded_ones` (`percent`, `job_ns`, `repeats`),
+//! tests/all/recorded.rs::`the_page_says_what_the_program_says` (`name`, `policy`); `refused` is
+//! the tests' own.
+//!
+//! Callers: placement/recorded.rs (`job_ns`), traced.rs (`job_ns`).
 //!
 //! Tests: below
 

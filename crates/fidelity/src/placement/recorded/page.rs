@@ -1,7 +1,10 @@
 //! The recorded part of the page: a sentence and tables in Markdown, or one object
 //! (docs/results/fidelity.md).
 //!
-//! What must stay: the sentence's counts are those of the tables; keys of JSON.
+//! What must stay: the sentence's counts are those of the tables; keys of JSON. Free: what leaves
+//! the tables of pages as they are. Tests by part: `names_are_harmless` (`markdown`, `summary`,
+//! `not_comparable`, `jobs`, `shares`), `the_object_has_names_as_they_are` (`object`); `odd` is the
+//! tests' own.
 //!
 //! Tests: below
 

@@ -1,7 +1,15 @@
 //! What the traces of the recorded runs show beside the shares of run time: read from the file that
 //! [`traced_run`] writes (docs/results/fidelity.md).
 //!
-//! What must stay: the form of the file that `traced_run` writes and `read` reads.
+//! What must stay: the form of the file that `traced_run` writes and `read` reads. Free: what
+//! leaves the tables of pages as they are. Tests by part:
+//! `shares_of_the_traces_are_the_recorded_ones` (`read`, `kernel_run`, `wakeups`, `run_ns`),
+//! `stretches_are_releases_in_a_row` (`stretches`), `run_time_is_cut_to_the_window` (`run_us`).
+//! `parse`, `switches` have no test of their own: the example recorded_traces runs them on traces
+//! that are not in the repository.
+//!
+//! Callers: crates/fidelity/examples/recorded_traces.rs (`traced_run`), placement/truth.rs
+//! (`kernel_run`).
 //!
 //! Tests: below
 

@@ -1,9 +1,11 @@
 //! The tables over the starts in Markdown, or as one object (docs/results/fidelity.md).
 //!
-//! What must stay: the form of tables, keys of JSON.
+//! What must stay: the form of tables, keys of JSON. Free: what leaves the tables of pages as they
+//! are. Tests by part: `tables_say_how_many_starts_agree` (`markdown`, `summary`, `tables`,
+//! `agreeing`, `disagreeing`, `within`, `shares`, `mainly`, `policy`, `starts`),
+//! `the_object_has_all_starts` (`object`, `row_object`, `set_objects`, `start_object`).
 //!
-//! Tests: none; its figures are those of `starts`, and `cargo xtask fidelity` needs guests to make
-//! them.
+//! Tests: crates/fidelity/src/placement/starts/tests.rs
 
 use super::{Count, POINTS_MAX, Row, Rules, Runs, Start, WAKEUPS_MIN_PCT, rows};
 use crate::placement::page::pct;

@@ -1,3 +1,21 @@
+//! Verdicts over several starts (docs/results/fidelity.md, "How it is measured").
+//!
+//! What must stay: limits (points and shares of wake-ups) are the page's; figures are worked in the
+//! tests.
+//! Tests by part (in crates/fidelity/src): placement/starts.rs:
+//! `a_task_is_within_up_to_both_limits`, `a_task_is_not_within_beyond_either_limit`
+//! (`repeats_agree`), `a_task_that_never_sleeps_is_judged_by_its_share` (`uncertainty`,
+//! `repeats_agree`); placement/agree.rs: `a_pattern_is_the_cluster_with_most_of_the_run_time`
+//! (`of_cpu`); placement/starts/page.rs (`markdown`, `object`): `tables_say_how_many_starts_agree`,
+//! `the_object_has_all_starts`.
+//! Helpers, and who fails with them: `ran`, `result` (all tests); `fifty`, `agreeing`
+//! (`a_task_is_within_up_to_both_limits`, `a_task_is_not_within_beyond_either_limit`,
+//! `tables_say_how_many_starts_agree`); `row` (`a_task_is_within_up_to_both_limits`,
+//! `a_task_is_not_within_beyond_either_limit`, `a_task_that_never_sleeps_is_judged_by_its_share`,
+//! `a_pattern_is_the_cluster_with_most_of_the_run_time`); `disagreeing`
+//! (`a_pattern_is_the_cluster_with_most_of_the_run_time`, `tables_say_how_many_starts_agree`,
+//! `the_object_has_all_starts`).
+
 use super::super::agree::Clusters;
 use super::super::sets;
 use super::*;

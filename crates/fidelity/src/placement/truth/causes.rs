@@ -1,6 +1,11 @@
 //! Why a task is not where the guest has it: runs with other beginnings (docs/results/truth.md).
 //!
-//! What must stay: what is tried changes the beginning alone; verdicts are made without it.
+//! What must stay: what is tried changes the beginning alone; verdicts are made without it. Free:
+//! what leaves the tables of pages as they are. Tests by part:
+//! page/tests.rs::`three_columns_say_who_is_as_the_guest` (`differs`). `tried`, `conditions` have
+//! no test of their own: `cargo xtask truth` goes through them, and its page is looked at.
+//!
+//! Callers: placement/truth.rs (`tried`), page.rs (`differs`).
 //!
 //! Tests: crates/fidelity/tests/all/truth.rs
 

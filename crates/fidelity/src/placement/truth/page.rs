@@ -1,6 +1,13 @@
 //! The three columns in Markdown, or as one object (docs/results/truth.md).
 //!
-//! What must stay: the form of docs/results/truth.md's tables; keys of JSON.
+//! What must stay: the form of docs/results/truth.md's tables; keys of JSON. Free: what leaves the
+//! tables of pages as they are. Tests by part: `three_columns_say_who_is_as_the_guest` (`markdown`,
+//! `title`, `rows`, `begun`, `summary`, `shares`, `verdict`, `tasks`, `columns`, `cell`,
+//! `is_explained`), `one_start_has_no_repeats_to_agree` (`starts`, `verdict` of one),
+//! `the_object_has_the_same` (`object`, `machine_object`, `task_objects`). `all_quantities`,
+//! `quantity`, `each`, `quantities`, `quantity_row`, `by_tick`, `by_beginning`, `beginning_name`,
+//! `causes`, `cause` have no test of their own: `three_columns_say_who_is_as_the_guest` goes
+//! through them, and the page is looked at.
 //!
 //! Tests: below
 

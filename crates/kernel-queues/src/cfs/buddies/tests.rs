@@ -1,5 +1,24 @@
 //! Buddies, preemption by wake-ups and the pick. On 8 CPUs the granularity is 4 ms, and a preempted
 //! task is remembered from 8 tasks on (24 ms / 3 ms).
+//!
+//! What must stay: figures (4 ms, 24 ms / 3) follow from the page for 8 CPUs. Rule:
+//! docs/rules/queues.md#cfs. Free: numbers of tasks, and how a helper fills the queue.
+//! Tests by part (in crates/kernel-queues/src): cfs/buddies.rs:
+//! `a_wakeup_preempts_beyond_the_granularity_only`, `preemption_by_policy_names_nobody`
+//! (`wakeup_preempts`), `next_goes_before_last_and_none_beyond_the_granularity` (`preempted`),
+//! `who_yielded_is_passed_over_once`, `a_yield_needs_another_task` (`pass_over`);
+//! `a_preempted_task_goes_on_when_the_wakee_sleeps`, `a_wakee_runs_before_who_waited_longer`,
+//! `who_leaves_the_queue_is_no_buddy`, `a_second_wakeup_before_the_switch_names_nobody`
+//! (`wakeup_preempt`, `forget`, by cfs/class.rs); cfs.rs: `a_running_buddy_goes_on_once`
+//! (`tick_preempts`); weight.rs: `policies_decide_before_times_do` (`of_task`); cfs/buddies.rs
+//! (`pick`, `first_two`, `name`): `the_running_task_has_its_place_in_the_order`,
+//! `a_wakeup_after_the_slice_names_nobody`.
+//! Helpers, and who fails with them: `class_of`, `switch` (6 tests,
+//! `a_preempted_task_goes_on_when_the_wakee_sleeps` among them); `params` (all tests,
+//! `a_wakeup_preempts_beyond_the_granularity_only` among them); `at` (most tests,
+//! `a_wakeup_preempts_beyond_the_granularity_only` among them); `queue_of`
+//! (`next_goes_before_last_and_none_beyond_the_granularity`, `a_running_buddy_goes_on_once`,
+//! `the_running_task_has_its_place_in_the_order`, `a_yield_needs_another_task`).
 
 use super::{CfsParams, CfsQueue, Entity, Roles};
 use crate::cfs::Cfs;
@@ -15,7 +34,7 @@ fn params() -> CfsParams {
     CfsParams::new(Policy::parse("linux-4.17").unwrap().core_params(), 8)
 }
 
-/// A task of nice 0.
+/// Gives a task of nice 0 at a virtual time.
 fn at(vruntime: i64) -> Entity {
     Entity {
         vruntime,
@@ -34,7 +53,7 @@ fn queue_of(times: &[i64]) -> (CfsQueue, Vec<Entity>) {
     (queue, entities)
 }
 
-/// The same as a class.
+/// Gives such a queue as a class of one CPU.
 fn class_of(times: &[i64]) -> Cfs {
     let mut cfs = Cfs::new(params(), 1);
     for tenths in times {

@@ -1,5 +1,17 @@
 //! Who is picked before the others, and what a wake-up leaves behind
 //! (docs/rules/queues.md#eevdf-buddies, docs/rules/queues.md#eevdf-wake-up).
+//!
+//! What must stay: which kernel picks a buddy is the page's; `params_of`, `queue_of` and `woken`
+//! are those of ../tests.rs. Free: numbers of tasks, and how a helper fills the queue.
+//! Tests by part (in crates/kernel-queues/src): eevdf/buddies.rs:
+//! `an_eligible_buddy_is_picked_first` (`set_next_buddy`); eevdf.rs:
+//! `a_kept_debt_does_not_grow_in_7_3` (`kept_lag`); eevdf/entity.rs:
+//! `who_is_preempted_is_not_protected_in_7_3` (`is_protected`); eevdf/buddies.rs:
+//! `next_buddy_names_who_is_woken` (`set_preempt_buddy`); eevdf/preempt.rs:
+//! `a_kept_sleeper_does_not_stand_before_a_wakee_in_7_3` (`take_let_go`),
+//! `a_lazy_mark_is_no_reschedule_that_is_due` (what is due as a wakee comes).
+//! Helpers, and who fails with them: `two` (`an_eligible_buddy_is_picked_first`); `woken_beside`
+//! (`next_buddy_names_who_is_woken`, `who_is_preempted_is_not_protected_in_7_3`).
 
 use super::*;
 

@@ -1,5 +1,20 @@
 //! Buddies on two levels. On 8 CPUs the granularity is 4 ms; a group weighs 1024 as a task of nice
 //! 0 does.
+//! Rule: docs/rules/queues.md#cfs (buddies, tick, yield).
+//!
+//! What must stay: each rule holds on both levels; figures follow from 8 CPUs and the groups'
+//! weight. Free: numbers of tasks and groups, and how a helper fills the tree.
+//! Tests by part (in crates/kernel-queues/src): grouped/cfs.rs:
+//! `a_group_goes_on_when_one_of_its_tasks_sleeps` (`remove`), `the_group_of_a_buddy_is_one_too`
+//! (`preempts`, `keeps`), `a_yield_holds_on_both_levels` (`yields`),
+//! `a_group_that_used_its_slice_is_no_buddy` (`tick`), `a_preempted_task_of_a_group_goes_on`
+//! (`pick`); cfs/buddies.rs: `a_running_buddy_goes_on_once` (`goes_on`),
+//! `a_second_wakeup_before_the_switch_names_nobody` (`name`), `a_task_that_moves_leaves_no_buddy`,
+//! `a_group_loses_the_role_of_its_task`, `the_group_of_who_yields_or_used_its_slice_is_no_buddy`,
+//! `a_preempted_group_is_no_last_buddy` (`forget`); grouped/nest.rs:
+//! `a_wakee_of_another_group_names_its_group` (`common`).
+//! Helpers, and who fails with them: `params`, `tree_of` (all tests,
+//! `a_group_goes_on_when_one_of_its_tasks_sleeps` among them).
 
 use super::CfsTree;
 use crate::cfs::{CfsParams, Entity, Roles};

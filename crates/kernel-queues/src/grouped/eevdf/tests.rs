@@ -1,4 +1,10 @@
 //! Buddies of groups (docs/rules/queues.md#eevdf-buddies).
+//!
+//! What must stay: to 6.18 a sleeper's group goes on, later not: the era decides. Free: numbers of
+//! tasks and groups, and how a helper fills the tree.
+//! Tests by part (in crates/kernel-queues/src): grouped/eevdf.rs (`name_after_sleep`):
+//! `a_sleepers_group_goes_on`.
+//! Helpers, and who fails with them: `after_a_sleep` (`a_sleepers_group_goes_on`).
 
 use super::*;
 use crate::KernelKind;

@@ -5,8 +5,9 @@
 //!
 //! What must stay: a machine of an instruction set that is not modelled is refused, never taken for
 //! another; an unknown name is arm64 and said to be assumed. `OTHERS` goes before all lists, and
-//! `ARM32` before `ARM64`, whose beginnings are wider. Tests by part:
-//! `names_of_cpus_in_device_trees` (`architecture` and its lists).
+//! `ARM32` before `ARM64`, whose beginnings are wider. Free: what leaves the files of imports as
+//! they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test
+//! quotes. Tests by part: `names_of_cpus_in_device_trees` (`architecture` and its lists).
 //!
 //! Tests: crates/platform/tests/all/import/architectures.rs
 

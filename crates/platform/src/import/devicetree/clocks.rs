@@ -4,11 +4,13 @@
 //!
 //! What must stay: powers are the kernel's own to the microwatt (drivers/opp/of.c: MHz and mV
 //! without fractions); points rise, each frequency once; a clock has a power at all points or at
-//! none. Tests by part: voltages.rs::`coefficients_and_voltages_make_power` (`with_coefficient`,
-//! `clock_key`, `with_voltages`), voltages.rs::`clocks_without_a_coefficient` (none is invented),
+//! none. Free: what leaves the files of imports as they are (ARCHITECTURE.md, "What a change may
+//! touch"), and words of messages that no test quotes. Tests by part:
+//! voltages.rs::`coefficients_and_voltages_make_power` (`with_coefficient`, `clock_key`,
+//! `with_voltages`), voltages.rs::`clocks_without_a_coefficient` (none is invented),
 //! mod.rs::`a_device_tree_with_the_kernels_energy_model` (`points`, `opp-shared`),
-//! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`opp-microwatt`). No test of
-//! its own: `old_points`, `latency_ns`.
+//! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`opp-microwatt`). `clocks` and
+//! `clock` by all of these. No test of its own: `old_points`, `latency_ns`.
 //!
 //! Tests: crates/platform/tests/all/import/voltages.rs, crates/platform/tests/all/import/mod.rs,
 //! crates/lab/src/devicetree.rs

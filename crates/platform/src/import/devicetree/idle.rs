@@ -4,9 +4,10 @@
 //!
 //! What must stay: the order WFI, the CPUs' states, the domains', which `fill.rs` takes as depth;
 //! entry and exit together are what cpuidle sees (`wakeup-latency-us` goes first). A state without
-//! a time is none. Tests by part: `a_device_tree_with_a_nameless_idle_state` (`idle_state`, its
-//! name, `idle`), `device_trees_in_circles` (`states_of` ends). No test of its own:
-//! `wakeup-latency-us`.
+//! a time is none. Free: what leaves the files of imports as they are (ARCHITECTURE.md, "What a
+//! change may touch"), and words of messages that no test quotes. Tests by part:
+//! `a_device_tree_with_a_nameless_idle_state` (`idle_state`, its name, `idle`),
+//! `device_trees_in_circles` (`states_of` ends). No test of its own: `wakeup-latency-us`.
 //!
 //! Tests: crates/platform/tests/all/import/hostile.rs
 

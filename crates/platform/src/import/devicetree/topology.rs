@@ -5,9 +5,11 @@
 //! stated.
 //!
 //! What must stay: depth is bounded, as a tree may refer to itself; an incomplete `cpu-map` counts
-//! as none; a cache lies within its package. Tests by part: hostile.rs::`device_trees_in_circles`
-//! (`last_cache`), devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`cpu_map`,
-//! `walk`, `parts`). No test of its own: `by_registers`, `distances` of several nodes.
+//! as none; a cache lies within its package. Free: what leaves the files of imports as they are
+//! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
+//! by part: hostile.rs::`device_trees_in_circles` (`last_cache`),
+//! devicetree.rs::`an_import_of_the_tree_has_the_platforms_figures` (`cpu_map`, `walk`, `parts`).
+//! No test of its own: `by_registers`, `distances` of several nodes. `numbered` by the last one.
 //!
 //! Tests: crates/platform/tests/all/import/hostile.rs, crates/lab/src/devicetree.rs
 

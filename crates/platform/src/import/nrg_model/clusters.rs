@@ -4,10 +4,11 @@
 //! Called by `nrg_model.rs`. Powers keep the file's scale.
 //!
 //! What must stay: a cluster's power is used only where it is known at all frequencies and idle
-//! states of a whole clock; what is not of use is said (`left_out`). Tests by part:
-//! `clusters_of_an_energy_model_of_lisa` (`cluster_of`, `left_out`), `an_energy_model_of_lisa`
-//! (`collect`, `powers`, `idle_power`: figures and what is refused). No test of its own: a CPU in
-//! several clusters.
+//! states of a whole clock; what is not of use is said (`left_out`). Free: what leaves the files of
+//! imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: `clusters_of_an_energy_model_of_lisa` (`cluster_of`, `left_out`),
+//! `an_energy_model_of_lisa` (`collect`, `powers`, `idle_power`: figures and what is refused). No
+//! test of its own: a CPU in several clusters. `read`, `cpus` and `clusters`: both.
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs
 

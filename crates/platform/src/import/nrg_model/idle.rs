@@ -5,8 +5,9 @@
 //! as assumed.
 //!
 //! What must stay: the order from shallow to deep, which `read/idle.rs` demands; a name is one that
-//! `IdleState::is_name` takes. Tests by part: `an_energy_model_of_lisa` (`states`, `idle`, the
-//! times).
+//! `IdleState::is_name` takes. Free: what leaves the files of imports as they are (ARCHITECTURE.md,
+//! "What a change may touch"), and words of messages that no test quotes. Tests by part:
+//! `an_energy_model_of_lisa` (`states`, `idle`, the times).
 //!
 //! Tests: crates/platform/tests/all/import/mod.rs
 

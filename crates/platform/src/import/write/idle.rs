@@ -3,8 +3,9 @@
 //! Called by `write.rs`. Times are written in the units of the keys.
 //!
 //! What must stay: the order is that of `found`, from shallow to deep, which `read/idle.rs`
-//! demands; where powers differ by clock there is a table for each. Tests by part:
-//! round_trip.rs::`every_platform_comes_back` (`idle`, `idle_state`),
+//! demands; where powers differ by clock there is a table for each. Free: what leaves the files of
+//! imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
+//! test quotes. Tests by part: round_trip.rs::`every_platform_comes_back` (`idle`, `idle_state`),
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`assumed_power`),
 //! `an_energy_model_of_lisa` (powers that the source has).
 //!

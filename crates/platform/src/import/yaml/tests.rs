@@ -1,4 +1,13 @@
 //! What is read, what is refused and where, and files that would take the machine with them.
+//! Page: docs/guide/import.md, "How a tree is read".
+//!
+//! What must stay: depth, copies and size are bounded; each refusal has its place.
+//! Tests by part (in crates/platform/src): import/yaml.rs: `the_forms_of_plat_info` (`read`,
+//! `scalar`), `anchors_aliases_and_merged_maps` (`alias`, `merge`),
+//! `what_is_no_yaml_is_refused_with_its_place` (`wrong`), `levels_are_limited_through_aliases_too`
+//! (`begin`, `add`), `copies_are_limited` (`copy`), `damaged_documents` (every byte).
+//! Helpers, and who fails with them: `numbers` (`the_forms_of_plat_info`,
+//! `anchors_aliases_and_merged_maps`).
 
 use super::*;
 

@@ -1,5 +1,17 @@
 //! The instruction set, and what hangs on it. What each one's lines are: Linux arch/*/kernel,
 //! `show_cpuinfo`; ticks: its default configurations.
+//! Page: docs/guide/import.md, "What is assumed, and how".
+//!
+//! What must stay: what each architecture's lines are is Linux's; an unknown one is refused, never
+//! guessed.
+//! Tests by part (in crates/platform/src): import/costs.rs:
+//! `each_instruction_set_has_its_own_defaults` (who gets which); arch.rs:
+//! `what_is_not_modelled_is_said` (`not_modelled`), `other_instruction_sets_are_refused`
+//! (`expected`); import/devicetree.rs: `names_of_cpus_in_device_trees` (`kind`, `cpu_nodes`);
+//! import/devicetree/architecture.rs: `names_of_cpus_in_device_trees` (`architecture`).
+//! Helpers, and who fails with them: `tree`, `imported`
+//! (`each_instruction_set_has_its_own_defaults`, `what_is_not_modelled_is_said`,
+//! `other_instruction_sets_are_refused`).
 
 use super::tree_files::Files;
 use wakeplace_platform::import::{Imported, Source, device_tree, import};

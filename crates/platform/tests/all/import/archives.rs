@@ -1,5 +1,16 @@
 //! Where the tree is in an archive or folder, archives that are none of a machine, and files that
 //! are given in place of one.
+//! Page: docs/guide/import.md, "How a tree is read".
+//!
+//! What must stay: nothing outside of the archive is read; an archive without an end ends in a
+//! message.
+//! Tests by part (in crates/platform/src): import/mod.rs: `a_tree_below_one_folder`,
+//! `a_nul_at_the_end_of_a_file` (`import`); sysfs/tar.rs: `two_machines_and_names_that_lead_out`
+//! (names), `a_packed_archive_that_never_ends` (`MAX_READ_BYTES`), `links_are_left_out` (links);
+//! given.rs: `other_descriptions_of_machines` (`is`, `instead`); sysfs/tar.rs:
+//! `a_file_below_one_folder_has_its_whole_path_in_messages`.
+//! Helpers, and who fails with them: `given` (all tests); `refused` (most tests); `packed`
+//! (`a_tree_below_one_folder`).
 
 use super::tree_files::Files;
 use std::fs;

@@ -1,5 +1,15 @@
 //! Trees and files that are no machine's: one message that names the file, nothing else. Source:
 //! docs/guide/import.md, "Bad trees". The words of messages are free.
+//!
+//! What must stay: one message that names the file; its words are free, its place is not.
+//! Tests by part (in crates/platform/src): import/mod.rs: `files_that_are_missing`,
+//! `strange_entries` (`import`), `a_plat_info_of_too_many_cpus` (`plat_info`);
+//! import/devicetree.rs: `damaged_device_trees` (`collect`, `node`); fdt.rs: `damaged_device_trees`
+//! (every byte); import/devicetree/idle.rs: `a_device_tree_with_a_nameless_idle_state`
+//! (`idle_state`, `idle`), `device_trees_in_circles` (`states_of`); import/devicetree/topology.rs:
+//! `device_trees_in_circles` (`last_cache`); sysfs/details.rs and import/mod.rs: all others.
+//! Helpers, and who fails with them: `refused` (`one_message_names_the_file`,
+//! `files_that_are_missing`, `a_tree_with_a_nameless_idle_state`).
 
 use super::tree_files::Files;
 use std::fs;

@@ -1,5 +1,33 @@
 //! Machines imported from trees of several kinds. What is expected is from the facts that each tree
 //! names, by hand.
+//! Page: docs/guide/import.md.
+//!
+//! What must stay: what is expected is from the facts of each tree, by hand; what is assumed is
+//! said in the file that is made.
+//! Tests by part (in crates/platform/src): import/speeds.rs:
+//! `speeds_by_clock_are_said_to_be_assumed` (`by_clock`); import/write.rs:
+//! `hybrids_have_priorities_or_capacities` (`shared`), `phones` (`names`); import/costs.rs:
+//! `a_server_has_the_costs_of_one_of_its_kind` (`SERVER`); form.rs:
+//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`comment`);
+//! import/found.rs: `offline_cpus_are_left_out_and_the_rest_is_numbered_anew` (`cpu_list`),
+//! `big_cpus_that_are_offline_leave_a_smaller_scale` (`of_largest`), `servers_of_arm` (`clusters`);
+//! sysfs/energy.rs: `an_energy_model_beside_the_tree` (a folder alone); import/mod.rs:
+//! `an_archive_is_as_its_folder`, `this_machine_can_be_imported` (`import`),
+//! `a_plat_info_with_anchors` (`plat_info`); import/energy.rs:
+//! `a_plat_info_with_the_kernels_energy_model` (`lay_over`), `both_energy_models`
+//! (`idle_by_ratio`); import/devicetree/clocks.rs: `a_device_tree_with_the_kernels_energy_model`
+//! (`points`); import/nrg_model.rs: `an_energy_model_of_lisa` (`read`), `a_board_file_of_lisa_1`
+//! (`of_kinds`), `a_plat_info_of_lisa` (`khz`), `capacities_of_an_energy_model_may_be_fractions`
+//! (`whole`), `parts_of_a_plat_info_that_are_pickled` (`is_written_out`);
+//! import/nrg_model/clusters.rs: `clusters_of_an_energy_model_of_lisa` (`cluster_of`); import: all
+//! others.
+//! Helpers, and who fails with them: `imported` (9 tests); `levels` (7 tests); `powers`, `idle`
+//! (`an_energy_model_of_lisa`); `standing` (`two_sockets_with_threads`,
+//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`); `times_ns`
+//! (`a_server_has_the_costs_of_one_of_its_kind`,
+//! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program`); `energy_model`
+//! (`a_plat_info_with_the_kernels_energy_model`, `a_device_tree_with_the_kernels_energy_model`,
+//! `both_energy_models`).
 
 mod architectures;
 mod archives;

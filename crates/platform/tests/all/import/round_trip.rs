@@ -1,4 +1,12 @@
 //! Every machine that comes with the program, written as the kernel would show it, and read back.
+//! Page: docs/guide/import.md, "How a tree is read".
+//!
+//! What must stay: every built-in machine comes back; `tree` writes what the kernel shows
+//! (`of_cpu`, `idle_states`, `clocks`) and reads nothing of the importer.
+//! Tests by part (in crates/platform/src): import/text.rs: `every_platform_comes_back` (`source`);
+//! import/write.rs: `every_platform_comes_back` (`file`, `topology`, `clocks`).
+//! Helpers, and who fails with them: `list`, `with`, `group`, `packs`, `tree`, `of_cpu`,
+//! `idle_states`, `clocks` (`every_platform_comes_back`).
 
 use super::tree_files::Files;
 use wakeplace_platform::import::{Source, import};

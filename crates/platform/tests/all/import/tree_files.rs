@@ -1,4 +1,9 @@
 //! Trees of files out of their short form (tests/import/trees/README.md).
+//!
+//! What must stay: the trees are of facts in fixtures, not of the importer. Callers: import/mod.rs,
+//! archives.rs, hostile.rs, architectures.rs, round_trip.rs; a fault here fails there. `named`
+//! reads a kept tree; `line`, `expanded`, `filled` and `whole` its short form; `put` and `remove`
+//! change it; `folder`, `archive` and `tar` write it. Page: docs/guide/import.md.
 
 use std::collections::BTreeMap;
 use std::fs;

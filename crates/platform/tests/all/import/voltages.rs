@@ -1,4 +1,15 @@
 //! A device tree with power coefficients and without voltages, and the list of them.
+//! Page: docs/guide/import.md, "A device tree without voltages".
+//!
+//! What must stay: powers follow by the formula of the kernel (drivers/opp/of.c), by hand; each
+//! wrong line has its message.
+//! Tests by part (in crates/platform/src): import/devicetree.rs:
+//! `coefficients_and_voltages_make_power` (`capacities`); import/devicetree/clocks.rs:
+//! `coefficients_and_voltages_make_power` (`with_coefficient`, `clock_key`, `with_voltages`),
+//! `clocks_without_a_coefficient` (none is invented); import/voltages.rs:
+//! `lists_that_cannot_be_right` (`header`, `row`, `rising`), `clocks_without_a_coefficient`
+//! (`has`).
+//! Helpers, and who fails with them: `board`, `with` (all tests).
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,19 @@
 //! What the tests share: reference tables, small machines, hand-built situations, a generator.
+//!
+//! What must stay: `NOW`, machines and tables are shared by nearly all test files of this folder,
+//! so a change of a default here changes what they test: add a parameter or a function instead.
+//! Platform figures are those of the pages: `hikey960` and `doc_example` of
+//! docs/rules/energy-numbers.md, `tc2` of docs/rules/capacity-aware.md#tc2-walk. `freeze` ends all
+//! signal changes in time, `sleeper` makes a task asleep with given signals, `queued` one that
+//! waits, `put` gives a CPU tasks and sums, `attempt` begins a balancing attempt. Free: new
+//! helpers; a name, with all its users. Callers: `core`, `machine`, `cluster`, `freeze`, `sleeper`,
+//! `ask`: the test files all through; `Table` (`parse`, `column`, `number`, `text`), `table`: those
+//! with tests/data (pelt_vectors.rs, energy_vectors.rs, capacity_vectors.rs); `data_dir`:
+//! kernel_truth.rs; `oracle_states`: the two oracles; `Rng` (`next`, `range`, `index`, `one_in`):
+//! all random states; `still`, `still_but`, `flat`, `attempt`: the balance files; `runs_at`:
+//! frequency.rs and others. It has no tests of its own: what breaks here fails in these. The rest:
+//! `policy` by name and settings; `lone_cpu`, `labels` and `level` for machines; `make_busy` and
+//! `make_idle` for a CPU; `hold_governor` keeps frequencies still.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub(crate) mod wake;
@@ -351,7 +366,7 @@ impl Rng {
         (self.next() % len as u64) as usize
     }
 
-    /// True once in `n`.
+    /// Draws true once in `n`.
     pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.next().is_multiple_of(n)
     }
@@ -369,7 +384,7 @@ pub(crate) fn still(facts: &MachineFacts) -> Core {
     still_but(facts, &[])
 }
 
-/// The same with other parameters.
+/// Gives the machine of `still` with other parameters.
 pub(crate) fn still_but(facts: &MachineFacts, overrides: &[(&str, &str)]) -> Core {
     let mut core = core(facts, "linux-7.3", overrides);
     freeze(&mut core);

@@ -1,4 +1,10 @@
 //! Asking for a wake-up, for the tests of the fast path.
+//! Rule: docs/rules/wake-ups.md.
+//!
+//! What must stay: `wake` is no synchronous wake-up and has no waking task; `wake_sync` has one
+//! that is alone on its CPU. Free: new helpers; a name, with all its users. Callers: wake_7_3.rs,
+//! wake_asym_7_3.rs, policy_matrix.rs and others; `seen` makes the pair (CPU, reason) that they
+//! compare.
 
 use super::{ask, sleeper};
 use wakeplace_policy_sys::{Choice, Core, PlaceKind, Reason, Request, Task, Waker};

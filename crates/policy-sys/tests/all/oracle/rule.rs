@@ -5,6 +5,13 @@
 //! choice (docs/rules/energy-aware.md#energy-wake-up-v3), and what 5.0 changed
 //! (docs/rules/energy-aware.md#energy-5-0). Slow and literal on purpose: the whole system is summed
 //! anew for each placement.
+//!
+//! What must stay: nothing of the core is called or copied here, and nothing is made fast: its
+//! worth is that it is a second reading of the page. `place` is called by oracle.rs (`compare`); a
+//! wrong line here makes oracle.rs::`v3_agrees_on_random_states` and `v50_agrees_on_random_states`
+//! fail. `util_with`, `demand`, `frequency` (utilisation), `domain_energy`, `energy` (energy),
+//! `holds`, `search_domain`, `place` (choice); `least_energy` is for properties. Free: names of
+//! variables and how a step is written.
 
 /// Which generation of the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

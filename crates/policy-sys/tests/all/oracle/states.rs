@@ -1,4 +1,11 @@
 //! Random machines and situations for the oracle.
+//! Rule: what a machine and its tasks may be is docs/rules/energy-aware.md#energy-model; the shares
+//! of rare cases are chosen so that every case of the rule is met.
+//!
+//! What must stay: a state follows from its seed alone, so that a failure can be repeated: do not
+//! change the order of draws without need. Free: further draws, after those that are there.
+//! Callers: oracle.rs (`run`), for both of its tests; `opps`, `deal` and `asymmetric` make the
+//! parts of `machine`. `situation` is what is asked on a `machine`.
 
 use super::rule::{Cpu, Domain, Opp, State, Waking};
 use crate::common::Rng;

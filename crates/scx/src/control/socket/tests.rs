@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Sockets of crates/scx/src/control/socket.rs (docs/guide/live.md, "Steer"): permissions, what is
-//! replaced and what stays, who may speak. One test needs root to give files away, and is less
-//! without.
+//! The control socket: who may bind it and who may speak (docs/guide/live.md, "Steer").
 //!
-//! What must stay: what another user can do to a socket's place is refused by both sides. `place`
-//! and `mode` serve all tests.
+//! What must stay: rights and who is refused are a matter of safety: no test is weakened. Free:
+//! names of folders and files.
+//! Tests by part (in crates/scx/src): control/socket.rs: `who_may_speak` (`objection`, `own_uid`),
+//! `the_kernel_says_who_is_there` (`own_gid`, `peer`), `groups_by_name_and_number` (`group_in`,
+//! `group_number`), `it_has_its_permissions_and_leaves_nothing_else` (`bind`),
+//! `a_dead_servers_socket_is_replaced`, `a_file_that_is_no_socket_stays` (`vacant`),
+//! `a_live_server_keeps_its_socket` (`lock`), `a_successors_socket_outlives_its_predecessor`
+//! (`replace`), `a_folder_where_others_may_write_is_refused_by_both_sides` (`check_folder`),
+//! `a_socket_or_folder_of_somebody_else_is_not_spoken_to` (`connect`).
+//! Helpers, and who fails with them: `place` (most tests,
+//! `it_has_its_permissions_and_leaves_nothing_else` among them); `mode`
+//! (`it_has_its_permissions_and_leaves_nothing_else`,
+//! `a_folder_where_others_may_write_is_refused_by_both_sides`).
 
 use super::*;
 use std::io::Write;

@@ -1,3 +1,23 @@
+//! Conclusions under half and double of assumed costs (docs/guide/results.md;
+//! docs/guide/platforms.md, "What is assumed everywhere, and how").
+//!
+//! What must stay: which conclusion is robust follows from the times given; numbers of runs are
+//! counted by hand.
+//! Tests by part (in crates/study/src): crates/outcome/src/sensitivity.rs:
+//! `a_conclusion_that_one_assumed_time_makes_is_not_robust` (`flips`),
+//! `a_cost_that_no_run_uses_is_told` (`Assumed`, `Cost`), `one_seed_tells_nothing` (`Conclusion`),
+//! `what_is_excepted_is_not_tried_and_workloads_are` (`Except`); sensitivity/costs.rs:
+//! `a_conclusion_that_one_assumed_time_makes_is_not_robust` (`change`),
+//! `a_conclusion_that_stands_at_half_and_double_is_robust` (how many); sensitivity/judge.rs:
+//! `a_conclusion_that_stands_at_half_and_double_is_robust` (`verdict`, `kinds`),
+//! `a_cost_that_no_run_uses_is_told` (`same`), `one_seed_tells_nothing` (`verdict`),
+//! `the_interval_and_the_metric_decide` (`conclusion`); sensitivity/mod.rs:
+//! `it_is_run_where_the_study_says_so_or_on_demand` (`plan`); sensitivity/plan.rs:
+//! `it_is_run_where_the_study_says_so_or_on_demand` (`tried`, `wanted`), `on_request_only_is_said`
+//! (`on_request`), `a_case_may_have_seeds_of_its_own_in_the_full_size` (seeds);
+//! file/sensitivity.rs: `what_is_excepted_is_not_tried_and_workloads_are` (`except`).
+//! Helpers, and who fails with them: `study`, `run` (most tests).
+
 use super::{Conclusion, conclusion};
 use crate::{Study, StudyOptions};
 use wakeplace_outcome::Study as StudyResult;

@@ -1,8 +1,15 @@
 //! Text put together without the formatter, which takes most of the time of a line
 //! (docs/guide/traces.md).
 //!
-//! What must stay: bytes are those of Rust's formatter; no filling is wider than 16. Tests by part:
-//! `numbers_are_written_as_the_formatter_does` (all of `Line`, `digits`, `hex_digits`).
+//! What must stay: bytes are those of Rust's formatter; no filling is wider than 16. Free: what
+//! leaves the bytes of files as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
+//! part: `numbers_are_written_as_the_formatter_does` (all of `Line`, `digits`, `hex_digits`). Of
+//! `Line` these are `text`, `text_right_aligned`, `number`, `signed`, `zero_padded`,
+//! `right_aligned`, `left_aligned`, `hex`, `hex_padded`, `padded`, `fill`, and `pairs`; `written`
+//! is the test's own.
+//!
+//! Callers: export/ftrace.rs (`text_right_aligned`, `zero_padded`, `left_aligned`, `hex_padded`),
+//! time.rs (`right_aligned`).
 //!
 //! Tests: below
 

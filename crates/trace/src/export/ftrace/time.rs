@@ -1,8 +1,9 @@
 //! The time of a line, made once for all that happens then (docs/guide/traces.md).
 //!
 //! What must stay: bytes are those of the formatter: seconds on five places, a point, nine digits;
-//! a time may go back. Tests by part: `times_are_written_as_the_formatter_does` (`set`, `write`,
-//! `rest`).
+//! a time may go back. Free: what leaves the bytes of files as they are (ARCHITECTURE.md, "What a
+//! change may touch"). Tests by part: `times_are_written_as_the_formatter_does` (`set`, `write`,
+//! `rest`), the same also `new`.
 //!
 //! Tests: below
 

@@ -1,9 +1,12 @@
 //! The tables and their columns. docs/guide/traces.md has the same tables.
 //!
 //! What must stay: names, types and order of columns, which programs read and docs/guide/traces.md
-//! lists; `place` is the index in `EVENTS`. Tests by part: `tables_told_by_hand` (`EVENTS`,
+//! lists; `place` is the index in `EVENTS`. Free: what leaves the bytes of files as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `tables_told_by_hand` (`EVENTS`,
 //! `COMMON`, `DECISIONS`, `place`), long_runs.rs::`traces_dropped_in_the_midst_leave_nothing`
 //! (`files`), xtask/src/tries/traces.rs (all tables).
+//!
+//! Callers: export/parquet.rs (`place`, `files`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs::tables_told_by_hand, xtask/src/tries/traces.rs
 

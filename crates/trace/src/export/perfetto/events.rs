@@ -2,9 +2,13 @@
 //! `trace.proto`; the tests read them with the types made of that file.
 //!
 //! What must stay: numbers of fields (docs/rules/traces.md#perfetto, `proto/trace.proto`); an event
-//! is an element of its CPU's bundle. Tests by part: `events_told_by_hand` (`write`, `fields`,
-//! `rare`, `wake`), `whole_runs_read_back` (`fields`), `an_interrupt_is_no_tasks_doing` (flags of
-//! `write`), replay/exported.rs::`tasks_by_timers_come_back` (timers, in `rare`).
+//! is an element of its CPU's bundle. Free: what leaves the bytes of files as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `events_told_by_hand` (`write`,
+//! `fields`, `rare`, `wake`), `whole_runs_read_back` (`fields`), `an_interrupt_is_no_tasks_doing`
+//! (flags of `write`), replay/exported.rs::`tasks_by_timers_come_back` (timers, in `rare`), all
+//! also `of` and `named`.
+//!
+//! Callers: export/perfetto.rs (`write`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs, crates/trace/tests/all/replay/exported.rs
 

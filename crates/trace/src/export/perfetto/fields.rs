@@ -2,9 +2,12 @@
 //! before it: room is left for it, and it is filled in afterwards (docs/guide/traces.md).
 //!
 //! What must stay: bytes are protobuf's; a message written by `short` is below 128 bytes, one by
-//! `message` has a length of two bytes. Tests by part: `whole_runs_read_back` (`varint`, `number`,
-//! `text`, `stamp`, `short`), `decisions_carry_the_average_run` (`message`). `double` has no test
-//! of its own.
+//! `message` has a length of two bytes. Free: what leaves the bytes of files as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `whole_runs_read_back` (`varint`,
+//! `number`, `text`, `stamp`, `short`), `decisions_carry_the_average_run` (`message`). `double` has
+//! no test of its own. `new`, `set` and `unsigned` by the first one, too.
+//!
+//! Callers: tracks.rs (`double`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs
 

@@ -2,11 +2,16 @@
 //! (docs/rules/traces.md#perfetto). Numbers of tracks stay what they are for the whole trace.
 //!
 //! What must stay: numbers of tracks for the whole trace; names of tracks and categories, which
-//! people look for in the viewer; a decision's track is not the thread's own. Tests by part:
+//! people look for in the viewer; a decision's track is not the thread's own. Free: what leaves the
+//! bytes of files as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `decisions_carry_the_average_run` (`decision`, `decision_over`, `fields`),
 //! `clusters_and_hotplug_have_tracks` (`counter`, `online`, `track`, `tracks`),
 //! xtask/src/tries/traces.rs (`machine`, `thread` and `decision`, as Perfetto's own reader finds
-//! them). `kernel` and `process` have no test of their own.
+//! them). `kernel` and `process` have no test of their own. `new`, `packets`, `clocks`, `interned`,
+//! `packet`, `event`, `head`, `numbered`, `thread_track`, `counter_track`, `reason_iid` and
+//! `nr_cpus` by all of these.
+//!
+//! Callers: export/perfetto.rs (`packets`, `online`).
 //!
 //! Tests: crates/trace/tests/all/traces.rs, xtask/src/tries/traces.rs
 

@@ -2,7 +2,8 @@
 //! (docs/guide/traces-in.md, "Order, gaps, size").
 //!
 //! What must stay: what is not known is nobody's work: a gap never adds any; odd events are counted
-//! for warnings (`Odd`). Tests by part: `a_buffer_that_starts_later` (`runs_from_the_start`,
+//! for warnings (`Odd`). Free: what leaves the scripts of recordings as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `a_buffer_that_starts_later` (`runs_from_the_start`,
 //! `learn`), `the_time_of_lost_events_is_nobodys` (`lose`, `may_have_run_here`),
 //! `a_task_that_leaves_an_idle_cpu_is_told` (`leaves_unseen`), `a_task_that_shows_late_begins_then`
 //! (`shows_late`).

@@ -3,11 +3,15 @@
 //! (docs/guide/traces-in.md, "What becomes of it").
 //!
 //! What must stay: the kernel's time is no task's work, and what is taken off is what the simulator
-//! adds again by the run's platform, so that the sum is what was recorded. Times are ns. Tests by
-//! part: `a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (`timer_start`,
+//! adds again by the run's platform, so that the sum is what was recorded. Times are ns. Free: what
+//! leaves the scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (`timer_start`,
 //! `timer_expire`, `due`), `moves_cost_also_without_a_run_between` (`moved`),
 //! `work_is_scaled_by_capacity_and_frequency` (`frequency`), `tasks_by_timers_come_back`
-//! (`softirq`, `kernel_charge`, `kernel_work`, `late_by`, `idle`, `is_down`).
+//! (`softirq`, `kernel_charge`, `kernel_work`, `late_by`, `idle`, `is_down`), the first also
+//! `timer`.
+//!
+//! Callers: replay/tracker.rs (`timer_expire`, `softirq`, `kernel_charge`, `due`).
 //!
 //! Tests: crates/trace/tests/all/replay/exported.rs, crates/trace/tests/all/replay/mod.rs
 

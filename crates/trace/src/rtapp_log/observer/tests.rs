@@ -1,5 +1,11 @@
 //! Two started threads, one script that is forked; all columns by hand
 //! (docs/rules/rt-app.md#rt-app-log).
+//!
+//! What must stay: columns are rt-app's; figures are worked by hand from `iteration`.
+//! Tests by part (in crates/trace/src): rtapp_log/observer.rs: `each_thread_has_its_file` (`start`,
+//! `line`, `forked`), `slack_is_the_last_or_the_sum` (`line`); rtapp_log/mod.rs:
+//! `each_thread_has_its_file` (the three together).
+//! Helpers, and who fails with them: `logs`, `iteration` (all tests).
 use super::*;
 use std::fs;
 use wakeplace_engine::happen;

@@ -1,5 +1,19 @@
 //! What the program itself writes of a run comes back as the same run: busy time of each task
 //! within 0.1 %, as many wake-ups.
+//! Page: docs/guide/traces-in.md, "Round trip".
+//!
+//! What must stay: 0.1 % of busy time and the number of wake-ups are the page's promise.
+//! Tests by part (in crates/trace/src): crates/engine/src/mechanics/told.rs:
+//! `tasks_by_timers_come_back` (`tell_timer_armed`); export/perfetto/events.rs:
+//! `tasks_by_timers_come_back` (`rare`); export/walk.rs: `tasks_that_wake_each_other_come_back`
+//! (timers and wake-ups of whole runs); read/fields.rs:
+//! `a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (`address`),
+//! `moves_cost_also_without_a_run_between` (`migrate`); replay/tracker/kernel.rs:
+//! `a_timer_says_when_it_was_due_and_a_probe_that_a_waker_sleeps_soon` (`timer_start`,
+//! `timer_expire`, `due`); replay/machine.rs: `moves_cost_also_without_a_run_between`
+//! (`move_cost`).
+//! Helpers, and who fails with them: `exported`, `comes_back` (`tasks_by_timers_come_back`,
+//! `tasks_that_wake_each_other_come_back`).
 
 use super::{Case, loaded};
 use std::path::Path;

@@ -1,6 +1,20 @@
 //! The forms in which people have ftrace's events: one recording in each gives one workload, and
 //! what is no such recording is named. The recording is two tasks by hand: `prod` runs 4 ms of 16
 //! and wakes `cons` at its end, which runs 3 ms.
+//! Page: docs/guide/traces-in.md, "Forms"; docs/rules/traces.md#trace-events.
+//!
+//! What must stay: one recording in each form gives one workload; what is none is named with what
+//! to give instead.
+//! Tests by part (in crates/trace/src): event.rs: `raw_fields_say_the_same` (`left_with`);
+//! read/fields.rs: `raw_fields_say_the_same` (`switch`, `state`); read/mod.rs:
+//! `pages_and_json_with_the_text_in_them` (`read`, `within`), `other_forms_are_named` (`other`,
+//! `head`); read/text.rs: `pages_and_json_with_the_text_in_them` (`before_quote`),
+//! `unreadable_lines_are_quoted` (`judge`, `read_event`); replay/mod.rs:
+//! `a_recording_without_wakeups_says_so_once` (`load_bytes`).
+//! Helpers, and who fails with them: `switch`, `events`, `text` (all tests); `spec`, `workload`
+//! (`raw_fields_say_the_same`, `pages_and_json_with_the_text_in_them`,
+//! `a_recording_without_wakeups_says_so_once`); `refusal` (`other_forms_are_named`,
+//! `unreadable_lines_are_quoted`).
 
 use wakeplace_trace::load_bytes;
 use wakeplace_workload::{MachineFacts, Spec, Workload};

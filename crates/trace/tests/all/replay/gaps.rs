@@ -1,5 +1,19 @@
 //! Recordings in which events are missing: what is not known is not made up
 //! (docs/guide/traces-in.md#order-gaps-size).
+//!
+//! What must stay: what is not known is not made up: a gap is nobody's time.
+//! Tests by part (in crates/trace/src): read/text.rs: `a_buffer_that_starts_later`
+//! (`number_behind`); replay/tracker/gaps.rs: `a_buffer_that_starts_later` (`runs_from_the_start`,
+//! `learn`), `the_time_of_lost_events_is_nobodys` (`lose`, `may_have_run_here`),
+//! `a_task_that_leaves_an_idle_cpu_is_told` (`leaves_unseen`), `a_task_that_shows_late_begins_then`
+//! (`shows_late`); read/fields.rs: `names_like_fields_are_names` (`named`, `last`, `switched`),
+//! `short_forms_of_parked_and_idle_threads` (`short`, `short_state`); replay/tracker:
+//! `a_late_fork_does_not_move_the_beginning`.
+//! Helpers, and who fails with them: `idle`, `switch`, `begins`, `sleeps`, `beats`, `work_ms` (most
+//! tests); `line`, `woken` (all tests); `says` (`a_buffer_that_starts_later`,
+//! `the_time_of_lost_events_is_nobodys`, `a_task_that_leaves_an_idle_cpu_is_told`,
+//! `a_task_that_shows_late_begins_then`); `begins_ms` (`a_task_that_shows_late_begins_then`,
+//! `a_late_fork_does_not_move_the_beginning`).
 
 use super::loaded;
 use wakeplace_workload::{Event, Workload};

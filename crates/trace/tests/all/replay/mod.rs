@@ -1,5 +1,19 @@
 //! Recordings as workloads: what a simulated run did, written down by the observer below, gives the
 //! same run again; odd recordings have a defined result or one message.
+//! Page: docs/guide/traces-in.md, "What becomes of it".
+//!
+//! What must stay: the observer here writes as the kernel does and shares nothing with src/export;
+//! `loaded`, `temporary` and `HAND` are used by the other files of this folder.
+//! Tests by part (in crates/trace/src): replay/mod.rs: `periodic_tasks_come_back` (`load`),
+//! `work_is_scaled_by_capacity_and_frequency` (`recorded`), `what_is_no_recording_has_one_message`
+//! (`parse`); replay/machine.rs: `a_recording_by_hand` (`stated`),
+//! `work_is_scaled_by_capacity_and_frequency` (`of`, `speed`); read/mod.rs:
+//! `what_is_no_recording_has_one_message` (errors); read and replay: all others.
+//! Helpers, and who fails with them: `temporary`, `loaded` (all tests); `who`, `switch`, `settle`,
+//! `record` (`periodic_tasks_come_back`, `work_of_tasks_that_wake_each_other_comes_back`);
+//! `comes_back` (`periodic_tasks_come_back`). `line`, `switch`, `waking`, `settle` and `text` write
+//! its text; `cpu_power`, `frequency`, `woken`, `placement`, `run_start`, `run_stop` and `forked`
+//! hear of the run.
 
 use std::fmt::Write as _;
 use wakeplace_engine::observe::{

@@ -1,4 +1,11 @@
 //! The same recording as Perfetto has it: bundles per CPU, and the compact form.
+//! Rule: docs/rules/traces.md, "Perfetto".
+//!
+//! What must stay: both forms give the workload of `HAND`.
+//! Tests by part (in crates/trace/src): read/perfetto.rs: `bundles_are_put_in_order` (`read`,
+//! `one`, `bundle`), `the_compact_form_says_the_same_after_its_first_switches` (`compact`,
+//! `compact_switch`, `compact_waking`).
+//! Helpers, and who fails with them: `events`, `packet`, `tasks` (all tests).
 
 use super::{HAND, loaded, temporary};
 use prost::Message;

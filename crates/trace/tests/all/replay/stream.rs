@@ -1,4 +1,11 @@
 //! Long recordings take no more memory than short ones, and what is too much is refused.
+//! Page: docs/guide/traces-in.md, "Order, gaps, size".
+//!
+//! What must stay: memory is bounded by a window, whatever the length.
+//! Tests by part (in crates/trace/src): read/mod.rs: `a_long_recording_is_read_in_bounded_memory`
+//! (`read`); read/perfetto.rs: `a_line_without_an_end` (`MAX_PACKET_BYTES`); read/text.rs:
+//! `a_line_without_an_end` (`next_line`).
+//! Helpers, and who fails with them: `resident_kib` (`a_long_recording_is_read_in_bounded_memory`).
 
 use std::io::{BufReader, Read};
 use wakeplace_trace::event::Event;

@@ -1,4 +1,8 @@
 //! Scripts as short lines, for expectations written by hand. Times are ns.
+//!
+//! What must stay: the form is that of the expectations in rtapp_events.rs and rtapp_scripts.rs:
+//! change it only with all of these. `describe` is what they call; `task`, `phase`, `change`,
+//! `event` and `loops` write a line's parts. Rule: docs/rules/rt-app.md#rt-app-events.
 use wakeplace_workload::{Change, Event, FairPolicy, Loops, Phase, TaskScript, Workload};
 
 /// A line per script, then one per resource.

@@ -1,4 +1,9 @@
 //! What tests of models share: expansion of an argument, sums over steps.
+//!
+//! What must stay: it sums steps of one pass and judges nothing. Callers: aim7_compute.rs,
+//! coarse_models.rs, kbuild.rs, shell.rs (`refused`, `same_seed_same_scripts`); a fault here fails
+//! there. `expand` and `ok` make the scripts; `steps`, `cpu_ns`, `stall_ns`, `io_ns` and `how_many`
+//! sum. Rules: docs/rules/workloads.md.
 use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, TaskScript, Workload};
 
 /// The scripts for a machine of four CPUs, or the message.

@@ -1,5 +1,9 @@
 //! Plays scripts on as many CPUs as there are threads, at full speed: what a workload's own order
 //! of steps allows, without any scheduler. Only what the models of `models/work.rs` use.
+//!
+//! What must stay: it knows no scheduler, no costs and no queue: it is the bound that the model's
+//! own order of steps gives. Caller: played.rs (`play`); `start`, `at`, `go_on`, `lock`, `unlock`,
+//! `meet`, `step` and `next` are its parts. Rules: docs/rules/workloads.md.
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use wakeplace_workload::{Event, Loops, TaskScript, Workload};

@@ -3,8 +3,11 @@
 //! look at, and the tick it always stops.
 //!
 //! What must stay: every choice, since recordings of kernels are compared one by one. Times are ns.
-//! Tests by part: `teo_and_ladder_choose_as_the_kernels_own` (`select`, `go`, `reflect`, call by
-//! call).
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `teo_and_ladder_choose_as_the_kernels_own` (`select`, `go`, `reflect`, call by call).
+//! `new` by the same: the first choice shows where it begins.
+//!
+//! Callers: cpuidle/mod.rs, for a CPU's governor.
 //!
 //! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 

@@ -4,12 +4,17 @@
 //! be wrong (docs/guide/model.md, "Idle").
 //!
 //! What must stay: choices are integers only, so that all machines choose alike; times are us where
-//! the kernel's are. It is in the manner of menu, not compared with a recording. Tests by part:
+//! the kernel's are. It is in the manner of menu, not compared with a recording. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_far_timer_means_a_deep_state_and_no_tick` and `a_state_must_pay_and_be_left_in_time`
 //! (`select`), `it_learns_that_interrupts_come_before_timers` (`reflect`),
 //! `idle_times_that_agree_are_a_pattern` and `two_long_idle_times_do_not_break_a_pattern`
 //! (`typical_us`), `a_tick_that_goes_on_bounds_the_state` and
-//! `a_stopped_tick_drops_a_short_prediction` (the tick).
+//! `a_stopped_tick_drops_a_short_prediction` (the tick), `a_tick_that_stops_bounds_nothing` and
+//! `a_stopped_tick_keeps_a_long_prediction` (the tick, the other way), all (`default`,
+//! `bucket_of`); `states`, `choose`, `calm` and `interrupted` are the tests' own.
+//!
+//! Callers: cpuidle/mod.rs (the governor in force).
 //!
 //! Tests: below
 

@@ -3,10 +3,20 @@
 //! can be compared with the kernel's own source, call by call (`recorded`).
 //!
 //! What must stay: governors see `Sleep` and `Slept` only, never the simulation; a new governor
-//! gets a recording (recorded.rs). Times are ns. Tests by part: `polling_has_a_limit`
+//! gets a recording (recorded.rs). Times are ns. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `polling_has_a_limit`
 //! (`poll_limit_ns`), `teo_and_ladder_choose_as_the_kernels_own` (`Sleep`, `Slept`, `Governor`),
 //! idle.rs::`teo_is_of_the_era` (`Kind`), idle.rs::`without_cpuidle_the_tick_stops_after_one`
 //! (`None`), idle.rs::`a_polling_cpu_chooses_again` (polling).
+//! `teo_and_ladder_choose_as_the_kernels_own` goes through `select`, `reflect`, `decide`,
+//! `shallower`, `residency`, `long_enough`, `to_event_ns`, `measured_ns`, `outlasts_exit`,
+//! `by_safety_net`, `keeps_tick`, `stops_tick`; `asks_utilization` is seen in runs only (idle.rs).
+//!
+//! Callers: teo.rs (`tick_stopped`, `to_event_ns`, `long_enough`, `decide`, `residency`,
+//! `shallower`, `measured_ns`, `outlasts_exit`, `by_safety_net`, `keeps_tick`, `stops_tick`),
+//! teo_5_10.rs (`to_event_ns`, `long_enough`, `decide`, `residency`, `shallower`, `measured_ns`,
+//! `by_safety_net`), kernel/model/idle.rs (`asks_utilization`, `poll_limit_ns`), ladder.rs
+//! (`stops_tick`), menu.rs (`tick_stopped`), recorded.rs (`poll_limit_ns`).
 //!
 //! Tests: below, crates/engine/src/kernel/model/cpuidle/recorded.rs,
 //! crates/engine/tests/behaviour/idle.rs

@@ -4,8 +4,10 @@
 //! asked of ours (docs/rules/cpuidle.md#recorded).
 //!
 //! What must stay: questions and their order are those of the recorder, draw by draw. A changed
-//! question needs new recordings (`cargo xtask idle-governors`). Tests by part:
-//! `teo_and_ladder_choose_as_the_kernels_own` (all of it).
+//! question needs new recordings (`cargo xtask idle-governors`). Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `teo_and_ladder_choose_as_the_kernels_own` (all of it). `states`, `below`, `between`, `ask`,
+//! `step` and `compare` are that test's parts.
 //!
 //! Tests: below
 

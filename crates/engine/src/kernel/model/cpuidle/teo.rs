@@ -6,7 +6,13 @@
 //! What must stay: each form's choices, call by call, as the recordings of 6.1, 6.12 and 7.3 have
 //! them. What is shared by forms is free while all recordings agree. Tests by part:
 //! `teo_and_ladder_choose_as_the_kernels_own` (all forms, each call of `select` and `reflect`),
-//! `interrupts_make_it_shallow_and_timers_deep` (7.3: `count_7_3`, `early_7_3`).
+//! `interrupts_make_it_shallow_and_timers_deep` (7.3: `count_7_3`, `early_7_3`). The first is also
+//! the test of `decayed`, `measured`, `decay_bins`, `count`, `count_6_12`, `select_6_1`,
+//! `select_by_bins`, `asks_timer`, `stirred_before_tick`, `above`, `mostly_early`, `early_6_12`,
+//! `shallower_not_polling` and `deep_without_tick`. `new` by both; `states` below is the test's
+//! own.
+//!
+//! Callers: cpuidle/mod.rs (the governor in force).
 //!
 //! Tests: below, crates/engine/src/kernel/model/cpuidle/recorded.rs
 

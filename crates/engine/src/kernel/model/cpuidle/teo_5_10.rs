@@ -3,7 +3,11 @@
 //! state; and the mean of recent idle times.
 //!
 //! What must stay: the choices of 5.10, as recorded. Times are ns; metrics wrap as the kernel's do.
-//! Tests by part: `teo_and_ladder_choose_as_the_kernels_own` (all of it, call by call).
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `teo_and_ladder_choose_as_the_kernels_own` (all of it, call by call). That is `new`,
+//! `select`, `reflect`, `candidate`, `typical_ns` and `decayed`.
+//!
+//! Callers: cpuidle/mod.rs (the governor in force).
 //!
 //! Tests: crates/engine/src/kernel/model/cpuidle/recorded.rs
 

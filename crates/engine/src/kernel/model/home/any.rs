@@ -1,10 +1,20 @@
-//! One type for all homes. A match per call and no logic: what a call does is in the home.
+//! One type for all homes. A match per call and no logic: what a call does is in the home
+//! (docs/guide/model.md, "Run queues").
 //!
 //! What must stay: one entry per method of `Home`, with the same arguments. The list of signatures
-//! below is of that trait; home/mod.rs says what each is asked, and when. Tests by part:
+//! below is of that trait; home/mod.rs says what each is asked, and when. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! fair.rs::`three_hogs_share_equally` (`Kernel`), live_queue.rs::`two_hogs_alternate_by_slices`
 //! (`Live`), sched_ext/rules.rs::`two_hogs_take_turns_of_a_slice` (`SchedExt`),
 //! live_queue.rs::`an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu` (`has_idle_timer`).
+//! `new`, `sched_ext`, `is_sched_ext` and `add_tasks` by the first three. A method of the list that
+//! goes to another one (`enqueue_task` to `dequeue_task`, say) fails all three; of
+//! `throttle_group`, `unthrottle_group` and `dequeue_throttled`
+//! bandwidth.rs::`a_task_without_end_gets_its_quota`, of `set_group_weight` and
+//! `take_touched_group` groups.rs::`groups_share_by_shares_not_by_tasks`, of `resched_curr`
+//! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel`.
+//!
+//! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/live_queue.rs,
 //! crates/engine/tests/behaviour/sched_ext/rules.rs

@@ -4,8 +4,34 @@
 //!
 //! A method without a comment hands over to the queue's method of that name; home/mod.rs says what
 //! it means, crates/kernel-queues what it does. What must stay: the core hears of a change before
-//! or after the queue as the kernel does it. Tests by part: fair.rs (CFS), eevdf.rs (EEVDF),
-//! groups.rs (groups), bandwidth.rs (throttling).
+//! or after the queue as the kernel does it. Free: what leaves recorded runs as they are
+//! (ARCHITECTURE.md, "What a change may touch"). Tests by part: fair.rs (CFS), eevdf.rs (EEVDF),
+//! groups.rs (groups), bandwidth.rs (throttling). By function:
+//! fair.rs::`new_tasks_start_a_slice_behind` (`task_fork`), fair.rs::`sleeper_credit_is_bounded`
+//! (`place_woken`), fair.rs::`wakeups_preempt_beyond_the_granularity_only` (`wakeup_preempt`),
+//! fair.rs::`nice_0_and_nice_5_share_1024_to_335` (`update_curr`),
+//! changes.rs::`an_idle_task_has_a_small_share` (`set_load_weight`),
+//! fair.rs::`three_hogs_share_equally` (`task_tick`, `pick_next_task`, `put_prev_task`,
+//! `set_next_task`), eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`,
+//! `is_delayed`), storm.rs::`random_steps_obey_the_rules` (`drop_delayed`),
+//! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`),
+//! eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
+//! balance.rs::`a_cpu_that_runs_dry_pulls` (`migrate_task_rq`, `each_pullable`),
+//! arithmetic.rs::`nice_of_a_phase_changes_the_share` (`reweight_task`). `check` compares the books
+//! in all. The rest, which only hands over: groups.rs::`groups_share_by_shares_not_by_tasks`
+//! (`set_task_group`, `set_group_weight`, `take_touched_group`, `has_groups`),
+//! bandwidth.rs::`a_task_without_end_gets_its_quota` (`throttle_group`, `unthrottle_group`,
+//! `dequeue_throttled`), preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel`
+//! (`resched_curr`), hotplug.rs::`random_schedules_lose_nothing_1` (`drop_all_delayed`,
+//! `each_waiting`), classes.rs::`priorities_displace_fair_tasks_and_each_other` (`begin_put`,
+//! `next_known`), invariants.rs::`random_runs_obey_the_rules_1` (`add_task`, `enqueue_task`,
+//! `dequeue_task`, `detach_task`, `attach_task`, `nr_running`, `nr_queued`, `begin_pick`, `keeps`,
+//! `end_turn`, `stop_task`, and all others). `set_own_slice` has no test of its own here. `new`,
+//! `kernel_kind`, `nohz`, `dispatches`, `places_on_exec`, `select_cpu`, `drop_delayed_next`,
+//! `dispatch`, `take_let_go`, `is_buddy` and `is_eligible` are among the others.
+//!
+//! Callers: the model's handlers; home/mod.rs says which file calls which method. The queues' own
+//! tests are in crates/kernel-queues/src.
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs
 

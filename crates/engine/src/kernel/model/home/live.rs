@@ -4,10 +4,26 @@
 //!
 //! A method without a comment is `Home`'s (home/mod.rs); one that does nothing has no counterpart
 //! in sched_ext. What must stay: each call of the core is the one that the glue makes at the same
-//! callback. Tests by part: `two_hogs_alternate_by_slices` (slices),
+//! callback. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: `two_hogs_alternate_by_slices` (slices),
 //! `a_woken_task_waits_for_the_end_of_the_protection` (preemption), `who_yields_lets_others_run`
 //! (yield), `a_direct_placement_cannot_be_pulled` (front), `a_new_nice_value_counts_from_then_on`
-//! (weights).
+//! (weights). By function: `two_hogs_alternate_by_slices` (`refill`, `first_due`, `task_tick`,
+//! `slice_left_ns`, `put_prev_task`, `keeps`, `dispatch`),
+//! `a_woken_task_waits_for_the_end_of_the_protection` (`wakeup_preempt`),
+//! `sleeper_credit_is_bounded` (`dequeue_sleep`, `leave`, `place`), `who_yields_lets_others_run`
+//! (`yield_task`), `a_direct_placement_cannot_be_pulled` (`enqueue_task`, `each_pullable`),
+//! `a_new_nice_value_counts_from_then_on` (`reweight_task`, `stop_task`, `update_curr`),
+//! `four_hogs_spread_over_four_cpus` (`dequeue_task`, `migrate_task_rq`). Methods that do nothing
+//! or answer with a constant (`nohz`, `dispatches`, `places_on_exec`, `is_delayed`, `drop_delayed`,
+//! `has_groups`, ...) must go on doing so: another answer is another run in all of these. `queue`,
+//! `select_cpu`, `add_task`, `nr_running`, `nr_queued`, `each_waiting`, `next_known`,
+//! `pick_next_task`, `set_next_task`, `end_turn`: all of these. `new`, `queue_mut`,
+//! `set_task_group`, `place_woken`, `task_fork`, `detach_task`, `attach_task`, `begin_pick`,
+//! `begin_put`, `drop_delayed_next`, `drop_all_delayed`, `set_load_weight`, `set_own_slice`,
+//! `set_group_weight`, `take_touched_group` and `check` are among these two sorts.
+//!
+//! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!
 //! Tests: crates/engine/tests/behaviour/live_queue.rs
 

@@ -4,10 +4,15 @@
 //! (docs/guide/model.md, "The live scheduler's queues").
 //!
 //! What must stay: front first, then deadlines, then arrival, with deadlines compared as signed
-//! differences. `crates/scx/src/bpf/queue.bpf.h` has the same order by sched_ext's queues. Tests by
+//! differences. `crates/scx/src/bpf/queue.bpf.h` has the same order by sched_ext's queues. Free:
+//! what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by
 //! part: `the_front_goes_first_then_deadlines_then_arrival` (`insert`, `insert_local`, `put_first`,
 //! `remove`, `pick`, `nr`), `order_survives_the_wrap_of_virtual_time` (`insert`),
-//! crates/engine/tests/behaviour/live_queue.rs::`two_hogs_alternate_by_slices` (`refill`).
+//! crates/engine/tests/behaviour/live_queue.rs::`two_hogs_alternate_by_slices` (`refill`). By
+//! function: the first also `waiting`, `in_order`, `nr_waiting`; `has_local` and `stop` by runs
+//! (live_queue.rs). `numbers` is the tests' own.
+//!
+//! Callers: live.rs (`nr_waiting`, `put_first`, `insert_local`).
 //!
 //! Tests: below, crates/engine/tests/behaviour/live_queue.rs
 

@@ -13,13 +13,28 @@
 //!
 //! What must stay: the order of calls around a wake-up, a move and a pick, which is the kernel's
 //! for its class. All three homes answer each method. `Option` and `bool` answers are said at the
-//! method. Tests by part: fair.rs::`wakeups_preempt_beyond_the_granularity_only`
+//! method. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch"). Tests by part: fair.rs::`wakeups_preempt_beyond_the_granularity_only`
 //! (`wakeup_preempt`), fair.rs::`new_tasks_start_a_slice_behind` (`task_fork`),
 //! eevdf.rs::`a_delayed_sleeper_wakes_without_a_choice` (`dequeue_sleep`, `is_delayed`),
 //! eevdf.rs::`a_high_resolution_tick_ends_slices_in_time` (`slice_left_ns`),
 //! eevdf.rs::`who_yields_lets_the_other_run` (`yield_task`),
 //! live_queue.rs::`a_new_nice_value_counts_from_then_on` (`reweight_task`),
-//! sched_ext/rules.rs::`a_lone_task_is_kept` (`dispatch`, `keeps`).
+//! sched_ext/rules.rs::`a_lone_task_is_kept` (`dispatch`, `keeps`). Methods that this list does not
+//! name are listed with their tests where they are implemented (kernel.rs, live.rs, sched_ext.rs).
+//!
+//! Callers, all of them in crates/engine/src/kernel/model: queues.rs (`task_fork`,
+//! `migrate_task_rq`, `each_pullable`, `enqueue_task`, `dequeue_task`, `begin_pick`,
+//! `drop_delayed_next`, `drop_all_delayed`, `put_prev_task`, `keeps`, `wakeup_preempt`,
+//! `take_let_go`, `end_turn`, `task_tick`, `yield_task`, `reweight_task`), run.rs (`next_known`,
+//! `pick_next_task`, `set_next_task`, `update_curr`, `stop_task`, `dequeue_sleep`, `balances`),
+//! change.rs (`set_task_group`, `detach_task`, `attach_task`, `drop_delayed`, `set_load_weight`,
+//! `set_own_slice`), bandwidth.rs (`throttle_group`, `unthrottle_group`, `dequeue_throttled`),
+//! wake.rs (`select_cpu`, `place_woken`, `is_delayed`, `resched_curr`), fork.rs (`places_on_exec`,
+//! `add_task`), groups.rs (`set_group_weight`, `take_touched_group`), balance.rs (`is_buddy`,
+//! `is_eligible`), tick.rs (`nohz`, `slice_left_ns`), classes.rs (`begin_put`), live.rs
+//! (`dispatch`), report.rs (`nr_queued`, `check`), mod.rs (`has_groups`), several (`dispatches`,
+//! `nr_running`, `each_waiting`).
 //!
 //! Tests: crates/engine/tests/behaviour/fair.rs, crates/engine/tests/behaviour/eevdf.rs,
 //! crates/engine/tests/behaviour/live_queue.rs, crates/engine/tests/behaviour/sched_ext/rules.rs

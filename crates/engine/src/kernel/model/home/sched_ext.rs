@@ -4,9 +4,26 @@
 //!
 //! A method without a comment is `Home`'s (home/mod.rs); one that does nothing has no counterpart
 //! in a sched_ext scheduler. What must stay: the clock of a run queue is brought up to date before
-//! each callback that holds its lock, as schedulers read it. Tests by part:
+//! each callback that holds its lock, as schedulers read it. Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_waking_task_finds_an_idle_cpu` (select), `cpus_take_from_the_shared_queue` (dispatch),
-//! `a_lone_task_is_kept` (keeps), clocks.rs (clocks), errors.rs (what is refused).
+//! `a_lone_task_is_kept` (keeps), clocks.rs (clocks), errors.rs (what is refused). By function:
+//! `a_waking_task_finds_an_idle_cpu` (`select_cpu`, `place_woken`, `enqueue_task`,
+//! `dequeue_sleep`), `two_hogs_take_turns_of_a_slice` (`task_tick`, `put_prev_task`,
+//! `set_next_task`, `update_curr`), `virtual_time_shares_by_weight` (`stop_task`),
+//! sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs` (`rq_clock`,
+//! `update_rq_clock`), storms.rs::`a_wild_scheduler_loses_nobody` (`task_fork`, `migrate_task_rq`,
+//! `attach_task`, `dequeue_task`, `set_cpus_allowed`, `reweight_task`, `yield_task`,
+//! `wakeup_preempt`, `add_thread`). `setup`, `new`, `class_of`, `mask`, `id`, `cgroup`: every run
+//! of such a scheduler. Methods that do nothing or answer with a constant (`nohz`, `balances`,
+//! `each_pullable`, `is_delayed`, `drop_delayed`, `slice_left_ns`, `has_groups`, ...) must go on
+//! doing so. The others that only pass on to the class (`nr_running`, `nr_queued`, `each_waiting`,
+//! `begin_put`, `pick_next_task`, `set_load_weight`): every run of such a scheduler. `dispatches`,
+//! `places_on_exec`, `add_task`, `set_task_group`, `detach_task`, `begin_pick`,
+//! `drop_delayed_next`, `drop_all_delayed`, `next_known`, `end_turn`, `set_own_slice`,
+//! `set_group_weight`, `take_touched_group` and `check` are of the first sort.
+//!
+//! Callers: the model's handlers; home/mod.rs says which file calls which method.
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/errors.rs

@@ -2,9 +2,22 @@
 //! (docs/rules/sched-ext.md#costs).
 //!
 //! What must stay: who pays is docs/rules/sched-ext.md#costs, and each callback is paid for once.
-//! Tests by part: rules.rs::`callbacks_cost_time` (costs),
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: rules.rs::`callbacks_cost_time` (costs),
 //! release.rs::`a_cpu_is_released_and_acquired_in_turns` (displacing),
-//! errors.rs::`hotplug_needs_callbacks` (hotplug).
+//! errors.rs::`hotplug_needs_callbacks` (hotplug). By function: `callbacks_cost_time`
+//! (`begin_ext_event`, `ext_place`, `ext_work`, `pay_ext`, `pay_ext_work`, `has_paid`,
+//! `pay_ext_dispatch`), `a_cpu_is_released_and_acquired_in_turns` (`started_ext`, `displace_ext`,
+//! `count_ext_others`), release.rs::`a_cpu_that_idled_is_not_released` (`ext_idle`),
+//! `hotplug_needs_callbacks` (`ext_hotplug`), storms.rs::`a_wild_scheduler_loses_nobody`
+//! (`enter_ext`, `leave_ext`, `has_work`, `ext_has_next`, `ext_queues_by_list`),
+//! rules.rs::`frequencies_begin_at_the_highest` (`tell_ext_frequency`).
+//!
+//! Callers: kernel/model/run.rs (`enter_ext`, `leave_ext`, `ext_has_next`, `started_ext`,
+//! `tell_ext_frequency`), kernel/model/hotplug.rs (`enter_ext`, `leave_ext`, `ext_hotplug`),
+//! kernel/model/classes.rs (`displace_ext`, `count_ext_others`), kernel/model/idle.rs (`ext_idle`),
+//! kernel/model/interface.rs (`begin_ext_event`), kernel/model/live.rs (`pay_ext_dispatch`), mod.rs
+//! (`tell_ext_frequency`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs
 

@@ -2,10 +2,21 @@
 //! which the callback asked, after it has returned (docs/rules/sched-ext.md#dispatch,
 //! docs/rules/sched-ext.md#kicks).
 //!
-//! What must stay: effects are carried out in the order of the callback's calls. Tests by part:
+//! What must stay: effects are carried out in the order of the callback's calls. Free: what leaves
+//! recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! errors.rs::`a_forgotten_task_is_found` (watchdog), rules.rs::`cpus_take_from_the_shared_queue`
 //! (moves), `frequencies_begin_at_the_highest` (frequencies),
-//! storms.rs::`a_wild_scheduler_loses_nobody` (all).
+//! storms.rs::`a_wild_scheduler_loses_nobody` (all). By function: `cpus_take_from_the_shared_queue`
+//! (`carry_ext_moves`, `carry_all_ext_moves`, `carry_ext_move`), `a_forgotten_task_is_found`
+//! (`watchdog`), explained.rs::`a_direct_dispatch` (`tell_ext_steps`),
+//! `a_wild_scheduler_loses_nobody` (`end_ext_event`, `carry_out_effect`, `kick_ext`, `resched_ext`,
+//! `ext_timer`, `take_ext_timer`),
+//! sched_ext/clocks.rs::`clocks_advance_by_the_time_that_a_task_runs` (`tell_ext_clocks`).
+//! `ext_loader` has no test of its own here.
+//!
+//! Callers: kernel/model/interface.rs (`end_ext_event`, `ext_timer`, `ext_loader`, `watchdog`),
+//! mod.rs (`end_ext_event`), kernel/model/wake.rs (`take_ext_timer`), many files
+//! (`carry_ext_moves`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext/rules.rs,
 //! crates/engine/tests/behaviour/sched_ext/storms.rs

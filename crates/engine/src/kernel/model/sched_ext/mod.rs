@@ -1,13 +1,19 @@
 //! A sched_ext scheduler in the machine: when it hears of what, what it asks for, and what its
 //! callbacks cost (docs/rules/sched-ext.md#machine). Without one all of this is nothing.
 //!
-//! What must stay: each thread is told to the class when it begins and ends, once. Tests by part:
+//! What must stay: each thread is told to the class when it begins and ends, once. Free: what
+//! leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! sched_ext/storms.rs::`a_wild_scheduler_loses_nobody` (`start_ext`, `fork_ext`, `exit_ext_task`,
 //! `change_ext`, `allow_ext`), sched_ext/rules.rs::`callbacks_cost_time` (`ExtRun`),
 //! sched_ext/rules.rs::`frequencies_begin_at_the_highest` (`load_scheduler`),
 //! sched_ext/errors.rs::`a_queue_that_nobody_serves_is_named` (`longest_wait`),
 //! `clocks_advance_by_the_time_that_a_task_runs` and `a_cpu_is_released_and_acquired_in_turns`
-//! (what callbacks hear).
+//! (what callbacks hear), every run of a scheduler (`new`, `add_ext_threads`, `unload_scheduler`).
+//!
+//! Callers: kernel/model/change.rs (`change_ext`, `allow_ext`), kernel/model/fork.rs (`start_ext`,
+//! `fork_ext`), kernel/model/interface.rs (`load_scheduler`), kernel/model/kthreads.rs
+//! (`start_ext`), kernel/model/mod.rs (`add_ext_threads`), kernel/model/report.rs
+//! (`unload_scheduler`), kernel/model/run.rs (`exit_ext_task`).
 //!
 //! Tests: crates/engine/tests/behaviour/sched_ext
 

@@ -3,10 +3,13 @@
 //! each other").
 //!
 //! What must stay: a loan ends when its last waiter is gone, and reaches through chains of holders.
-//! Who matters more is the kernel's answer (`Kernel::level`). Tests by part:
+//! Who matters more is the kernel's answer (`Kernel::level`). Free: what leaves recorded runs as
+//! they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_holder_is_lent_the_priority_of_its_waiter` (`lend_anew`, `highest_donor`),
 //! storm.rs::`random_steps_obey_the_rules` (several mutexes that lend). Chains of holders have no
 //! test of their own.
+//!
+//! Callers: mod.rs (`lend_anew`), mutex.rs (`lend_anew`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs::a_holder_is_lent_the_priority_of_its_waiter,
 //! crates/engine/tests/behaviour/storm.rs

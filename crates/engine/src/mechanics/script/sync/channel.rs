@@ -3,10 +3,16 @@
 //!
 //! Tests by part: `waiters_are_served_in_their_order`, `units_are_kept_until_somebody_takes_them`,
 //! `a_ping_pong_costs_what_its_parts_cost` (costs), sync.rs::`the_first_giver_wakes_or_all`
-//! (`let_givers_go_on`).
+//! (`let_givers_go_on`). By function: `waiters_are_served_in_their_order` (`begin_post`,
+//! `give_unit`, `post`, `take_unit`, `take_fetched`),
+//! sync.rs::`a_full_channel_stops_its_giver_until_it_has_drained` (`give_unit` to a full one).
 //!
 //! What must stay: waiters and givers are served first come, first served. What a unit costs is the
-//! platform's.
+//! platform's. Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may
+//! touch").
+//!
+//! Callers: mechanics/script/steps.rs (`begin_post`, `give_unit`, `take_unit`, `take_fetched`,
+//! `let_givers_go_on`).
 //!
 //! Tests: crates/engine/tests/behaviour/channels.rs,
 //! crates/engine/tests/behaviour/sync.rs::a_full_channel_stops_its_giver_until_it_has_drained

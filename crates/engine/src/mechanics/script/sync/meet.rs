@@ -1,8 +1,13 @@
 //! Conditions, which remember no signal, and barriers (docs/decisions/022).
 //!
-//! What must stay: waiters are served in the order in which they came. Tests by part:
+//! What must stay: waiters are served in the order in which they came. Free: what leaves recorded
+//! runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `a_condition_has_no_memory_and_gives_the_mutex_back`, `a_signal_wakes_the_first_or_all`,
-//! `a_barrier_waits_for_the_last`.
+//! `a_barrier_waits_for_the_last`. By function:
+//! `a_condition_has_no_memory_and_gives_the_mutex_back` (`begin_await`, `sleep_on`, `relock`),
+//! `a_signal_wakes_the_first_or_all` (`signal`), `a_barrier_waits_for_the_last` (`meet`).
+//!
+//! Callers: mechanics/script/steps.rs (`begin_await`, `relock`), mod.rs (`sleep_on`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs
 

@@ -3,12 +3,19 @@
 //! (docs/decisions/022).
 //!
 //! What must stay: waiters are served first come, first served, unless a file here says otherwise.
-//! Tests by part: `each_kind_of_deadlock_is_named` (`is_deadlock`, `waits`, `completed`),
+//! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
+//! by part: `each_kind_of_deadlock_is_named` (`is_deadlock`, `waits`, `completed`),
 //! `waiters_are_served_in_their_order` (`wait_for`, `release`), `a_signal_wakes_the_first_or_all`
 //! and measures.rs::`one_signal_has_one_stamp` (`wake_all_listed`, `wake_first_listed`),
 //! `a_ping_pong_costs_what_its_parts_cost` (`pay_wakeup`),
 //! `a_holder_is_lent_the_priority_of_its_waiter` (`have_woken`), `waiting_for_a_sleeper_is_none`
-//! (`waiting`).
+//! (`waiting`), all (`new`, `park`, `go_on_waking`, `go_on_later`),
+//! handover.rs::`a_unit_that_was_kept_brings_its_lines` (`touch_channel`).
+//!
+//! Callers: channel.rs (`park`, `pay_wakeup`, `go_on_later`), mechanics/handover.rs
+//! (`touch_channel`), mechanics/report.rs (`is_deadlock`), mechanics/script/start.rs
+//! (`go_on_later`), mechanics/script/steps.rs (`go_on_waking`), meet.rs (`park`), mutex.rs
+//! (`wait_for`), many files (`wake_all_listed`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs, crates/engine/tests/behaviour/channels.rs
 

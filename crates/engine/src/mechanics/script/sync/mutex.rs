@@ -2,11 +2,14 @@
 //! was woken may be too late. One that lends priority is handed over to the highest waiter
 //! (docs/decisions/022).
 //!
-//! What must stay: one owner at most. Tests by part: `a_plain_mutex_can_be_barged_in_on` (`lock`,
+//! What must stay: one owner at most. Free: what leaves recorded runs as they are (ARCHITECTURE.md,
+//! "What a change may touch"). Tests by part: `a_plain_mutex_can_be_barged_in_on` (`lock`,
 //! `lock_again`, `unlock`), `a_holder_is_lent_the_priority_of_its_waiter` (`highest_waiter`),
 //! `anothers_mutex_stays_with_its_holder` (`unlock` by others),
 //! models.rs::`sysbench_threads_wait_only_for_shared_mutexes` (`picked`: `Claimed`). `Pick::Cpu`
 //! has no test of its own here.
+//!
+//! Callers: mechanics/script/steps.rs (`lock_again`).
 //!
 //! Tests: crates/engine/tests/behaviour/sync.rs,
 //! crates/engine/tests/behaviour/models.rs::sysbench_threads_wait_only_for_shared_mutexes

@@ -1,3 +1,12 @@
+//! The page of recorded runs beside a tree (docs/results/truth.md).
+//!
+//! What must stay: three columns and the summary's counts; words of the page may change, figures
+//! follow from the runs made here.
+//! Tests by part (in crates/fidelity/src): placement/truth/page.rs (`markdown`, `verdict`):
+//! `three_columns_say_who_is_as_the_guest`, `one_start_has_no_repeats_to_agree`; the same
+//! (`object`): `the_object_has_the_same`.
+//! Helpers, and who fails with them: `ran`, `starts`, `machine` (all tests).
+
 use super::super::{Simulated, Start};
 use super::*;
 use crate::placement::agree::Clusters;

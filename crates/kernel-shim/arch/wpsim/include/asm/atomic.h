@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Atomic operations (docs/guide/kernel.md#in-a-run): plain C, as one thread runs all CPUs.
+ *
+ * What must stay: one name per operation in its three forms; an answer is the value before
+ * (`fetch`) or after (`return`). May change: an operation more.
+ *
+ * Tests by part: none looks at one operation: all that the kernel counts goes through them, and a
+ * fault, a WARN or two results that differ fail any scenario.
+ *
+ * Callers: the tree's generic layer of atomics, by these names.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_ATOMIC_H
 #define _ASM_WPSIM_ATOMIC_H
 #include <linux/types.h>

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Exchanges of a word (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: each answers what was there before. May change: a name more.
+ *
+ * Tests by part: none looks at one exchange: locks and counts of the kernel go through them, and a
+ * fault, a WARN or two results that differ fail any scenario.
+ *
+ * Callers: the tree, and atomic.h.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_CMPXCHG_H
 #define _ASM_WPSIM_CMPXCHG_H
 /* One thread runs all CPUs: plain C is atomic. */

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Are interrupts on? (docs/guide/kernel.md#in-a-run)
+ *
+ * What must stay: switching them on takes what has arrived at once; the flag is kept for each CPU
+ * by to_host() in shim/switch.c. May change: nothing but names.
+ *
+ * Tests by part: `probes` (`arch_local_irq_restore`: tasks come to CPUs with interrupts off, and
+ * none may be lost), every scenario (`arch_local_save_flags`).
+ *
+ * Callers: the tree, by local_irq_save() and its like; shim/irq.c defines `wpsim_take_irq`.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_IRQFLAGS_H
 #define _ASM_WPSIM_IRQFLAGS_H
 /*

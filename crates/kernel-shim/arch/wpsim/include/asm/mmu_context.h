@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Address spaces: there are none (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: all of it does nothing. May change: a name that a new tree asks for.
+ *
+ * Tests by part: none: there is nothing to see.
+ *
+ * Callers: the tree's context_switch() and fork code.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_MMU_CONTEXT_H
 #define _ASM_WPSIM_MMU_CONTEXT_H
 /* No address spaces: all tasks share init_mm or have none. */

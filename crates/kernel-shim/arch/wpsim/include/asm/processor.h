@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a task keeps for the processor, and how a CPU waits (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: `number` is the host's; cpu_relax() lets other CPUs run, or a wait would never
+ * end. May change: the functions that do nothing.
+ *
+ * Tests by part: `storm` (cpu_relax(): CPUs that wait for each other when one goes), every scenario
+ * (`struct thread_struct`, of which shim/switch.c takes stacks).
+ *
+ * Callers: the tree; shim/switch.c, shim/task.c and shim/fault.c read the fields.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_PROCESSOR_H
 #define _ASM_WPSIM_PROCESSOR_H
 #include <linux/types.h>

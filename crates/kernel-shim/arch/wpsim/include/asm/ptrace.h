@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an interrupt broke into (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: `user` says whether it was user mode: shim/irq.c sets it, the tick counts time by
+ * it. May change: macros that nobody reads.
+ *
+ * Tests by part: every scenario reads user_mode() in each tick; its answer is compared by none.
+ *
+ * Callers: the tree, by get_irq_regs().
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_PTRACE_H
 #define _ASM_WPSIM_PTRACE_H
 #ifndef __ASSEMBLY__

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which CPU it is, and interrupts between CPUs (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: `wpsim_cpu` is set by set_cpu() in shim/switch.c alone. May change: nothing but
+ * names.
+ *
+ * Tests by part: every scenario (interrupts between CPUs are counted in its report); the functions
+ * are in shim/irq.c and shim/hotplug.c.
+ *
+ * Callers: the tree.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_SMP_H
 #define _ASM_WPSIM_SMP_H
 #include <linux/cpumask.h>

@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Locks (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: a lock has the number of its owner's CPU and 1, of which shim/fault.c tells a
+ * lock that is taken twice. May change: the order of the checks in a lock of readers.
+ *
+ * Tests by part: every scenario takes them, and a lock that is not given back ends it
+ * (`arch_spin_lock`, `arch_spin_unlock`, `arch_spin_trylock`). That a lock taken twice is named has
+ * no test of its own; nor have the six of readers and writers.
+ *
+ * Callers: the tree's lock layer; `wpsim_lock_wait` is in shim/fault.c.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_SPINLOCK_H
 #define _ASM_WPSIM_SPINLOCK_H
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef _ASM_WPSIM_STRING_H
 #define _ASM_WPSIM_STRING_H
-/* The three that are worth their own loops (shim/string.c); the rest is the tree's lib/string.c. */
+/* The three that are worth their own loops (shim/stub.c); the rest is the tree's lib/string.c. */
 #define __HAVE_ARCH_MEMCPY
 #define __HAVE_ARCH_MEMSET
 #define __HAVE_ARCH_MEMMOVE

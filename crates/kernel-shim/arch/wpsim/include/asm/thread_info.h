@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Flags and stack size of a task (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: numbers of flags are equal in the tree's and in shim/irq.c, whose USER_WORK is
+ * made of them. May change: THREAD_SIZE_ORDER, upwards.
+ *
+ * Tests by part: every scenario (a flag that is not seen reschedules nobody).
+ *
+ * Callers: the tree; shim/irq.c and shim/switch.c.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_THREAD_INFO_H
 #define _ASM_WPSIM_THREAD_INFO_H
 #define THREAD_SIZE_ORDER 4

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the scheduler asks of the machine (docs/guide/kernel.md#in-a-run).
+ *
+ * What must stay: capacities, frequencies and pressures are those of drivers/base/arch_topology.c;
+ * nodes are the platform's. May change: a question that a new tree asks.
+ *
+ * Tests by part: crates/kernel-tree/tests/all/real_tree.rs: `a_kernel_of_the_archive_boots`
+ * (capacities); `big` and `MACHINE=x86 storm` (nodes).
+ *
+ * Callers: the tree; shim/topology.c defines what is of wpsim_.
+ *
+ * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`)
+ */
 #ifndef _ASM_WPSIM_TOPOLOGY_H
 #define _ASM_WPSIM_TOPOLOGY_H
 /*

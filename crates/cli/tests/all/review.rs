@@ -1,0 +1,339 @@
+//! `review`: a change beside its base on a battery. Page: docs/guide/review.md.
+//!
+//! What must stay: expected directions are those of a rule that is plain: `governor=performance`
+//! takes more energy than schedutil and wakes earlier; figures are those of `compare` with the same
+//! inputs, or are worked out here from the result's own rows.
+//! Tests by part (in crates/cli/src): commands/review.rs: `a_review_says_what_got_worse_first`
+//! (`walled`, `conditions`, `partings`), `claims_are_judged` (`claims`, the exit code),
+//! `wrong_reviews_are_refused` (`sides`, `differ`), `traces_of_the_largest_changes` (`recorded`),
+//! `schedulers_are_reviewed` (`one_side`), `two_trees_are_reviewed` (`told` of trees);
+//! crates/report/src/review/text.rs: `a_mail_has_72_columns`; crates/study/src/claims.rs:
+//! `wrong_claims_are_refused`.
+//! Helpers, and who fails with them: `review`, `json` (all tests); `BATTERY`, `written` (most).
+
+use crate::common;
+use crate::kernel_runs::{is_there, version};
+use crate::schedulers::{made, prepared};
+
+use common::{assert_code, assert_refused, file, folder, program, run_in, stderr, stdout};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+/// One load for energy and one that is measured by its own figure, on two boards.
+const BATTERY: &str = r#"
+title = "two loads"
+seeds = 6
+duration = "400ms"
+boards = ["hikey960", "juno-r0"]
+
+[[load]]
+name = "light"
+workload = "periodic:n={cpus},period=16ms,duty=5%,start=spread"
+
+[[load]]
+name = "hackbench"
+workload = "messaging:groups=1,loops=5"
+boards = ["hikey960"]
+"#;
+
+const BASE: &str = "--base=linux-7.3";
+/// The highest clock at all times: more energy, shorter runs.
+const FAST: &str = "--change=linux-7.3:governor=performance";
+
+/// A review of the battery above in a folder that has it.
+fn review(folder: &tempfile::TempDir, more: &[&str]) -> Output {
+    file(folder, "two.toml", BATTERY);
+    let own = ["review", "--battery=two.toml"];
+    run_in(folder.path(), &[&own, more].concat())
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_str(&stdout(output)).expect("JSON")
+}
+
+fn written(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).expect("a file")
+}
+
+#[test]
+fn a_review_says_what_got_worse_first() {
+    let folder = folder();
+    let places = ["--mail=mail.txt", "--html=page.html", "--format=json"];
+    let output = review(&folder, &[&[BASE, FAST], &places[..]].concat());
+    assert_code(&output, 0);
+    let found = json(&output);
+    let rows = found["rows"].as_array().expect("rows");
+    let words: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row["difference"].as_str())
+        .collect();
+    let first_better = words
+        .iter()
+        .position(|word| *word == "better")
+        .expect("some");
+    let last_worse = words
+        .iter()
+        .rposition(|word| *word == "worse")
+        .expect("some");
+    assert!(last_worse < first_better, "{words:?}");
+    // The highest clock costs energy for each unit of work on every board.
+    for board in ["hikey960", "juno-r0"] {
+        let of = |row: &&Value| {
+            row["platform"] == board
+                && row["load"] == "light"
+                && row["metric"] == "cpu_energy_per_work_j"
+        };
+        let row = rows.iter().find(of).expect("a row");
+        assert_eq!(row["difference"], "worse", "{row}");
+    }
+    // Each figure is the comparison's own.
+    let row = &rows[0];
+    let place = |(at, _): &(usize, &Value)| {
+        let load = &found["loads"][*at];
+        let platform = &found["comparisons"][*at]["runs"][0]["platform"];
+        load == &row["load"] && platform == &row["platform"]
+    };
+    let all = found["comparisons"].as_array().expect("comparisons");
+    let (_, own) = all.iter().enumerate().find(place).expect("its comparison");
+    let metric = row["metric"].as_str().expect("a name");
+    assert_eq!(own["runs"][0]["metrics"][metric]["mean"], row["base"]);
+    assert_eq!(own["runs"][1]["metrics"][metric]["mean"], row["change"]);
+    // The wake-up that went differently is one of both runs, and its command says so again.
+    let parted = &found["partings"][0];
+    let side = &parted["wakeup"]["base"];
+    let command = side["command"].as_str().expect("a command");
+    let words = command
+        .split(' ')
+        .skip(1)
+        .map(|word| word.trim_matches('\''));
+    let again = run_in(folder.path(), &words.collect::<Vec<_>>());
+    assert_code(&again, 0);
+    assert_eq!(stdout(&again), side["explained"].as_str().expect("a text"));
+    assert_ne!(side["cpu"], parted["wakeup"]["change"]["cpu"]);
+    let page = written(folder.path(), "page.html");
+    assert!(page.contains("What got worse") && page.contains("Conditions"));
+    let text = stdout(&review(&folder, &[BASE, FAST]));
+    let worse = text.find("\nWorse\n").expect("a title");
+    assert!(worse < text.find("\nBetter\n").expect("a title"), "{text}");
+    // Threads change nothing.
+    let alone = review(&folder, &[BASE, FAST, "--format=json", "--jobs=1"]);
+    assert_eq!(stdout(&alone), stdout(&output));
+}
+
+#[test]
+fn a_mail_has_72_columns() {
+    let folder = folder();
+    let output = review(&folder, &[BASE, FAST, "--mail=mail.txt"]);
+    assert_code(&output, 0);
+    let mail = written(folder.path(), "mail.txt");
+    for line in mail
+        .lines()
+        .filter(|line| !line.starts_with("    wakeplace"))
+    {
+        assert!(line.chars().count() <= 72, "{line}");
+    }
+    for words in [
+        "perc_diff",
+        "not measured on",
+        "base: linux-7.3",
+        "6 seeds",
+        "To repeat:\n    wakeplace review --battery=two.toml --base=linux-7.3",
+    ] {
+        assert!(mail.contains(words), "{words}\n{mail}");
+    }
+    // Where it is written is no part of the command that makes it again.
+    assert!(!mail.contains("--mail"), "{mail}");
+}
+
+#[test]
+fn claims_are_judged() {
+    let folder = folder();
+    let claims = "\
+[[claim]]
+expect = \"cpu_energy_per_work_j>=base\"
+loads = [\"light\"]
+
+[[claim]]
+expect = \"cpu_energy_per_work_j<=base\"
+boards = [\"juno-r0\"]
+";
+    file(&folder, "claims.toml", claims);
+    let with = [BASE, FAST, "--claim=claims.toml", "--format=json"];
+    let output = review(&folder, &with);
+    assert_code(&output, 1);
+    let found = json(&output);
+    let word = |at: usize| {
+        found["claims"][at]["holds"]
+            .as_str()
+            .expect("a word")
+            .to_owned()
+    };
+    assert_eq!([word(0), word(1)], ["holds", "does not hold"]);
+    assert_eq!(
+        found["claims"][0]["places"].as_array().map(Vec::len),
+        Some(2)
+    );
+    // With one seed nothing is told, and what is not told is no failure.
+    let one = review(&folder, &[&with[..], &["--seeds=1"]].concat());
+    assert_code(&one, 0);
+    assert_eq!(json(&one)["claims"][0]["holds"], "not told");
+}
+
+#[test]
+fn wrong_claims_are_refused() {
+    let folder = folder();
+    let refused = |claim: &str, words: &[&str]| {
+        file(&folder, "claims.toml", &format!("[[claim]]\n{claim}\n"));
+        let output = review(
+            &folder,
+            &[BASE, FAST, "--claim=claims.toml", "--mail=mail.txt"],
+        );
+        assert_refused(&output, words);
+        assert!(
+            !folder.path().join("mail.txt").exists(),
+            "nothing half-written"
+        );
+    };
+    refused(
+        "expect = \"cpu_energy_f<=1\"",
+        &["claims.toml:2:10", "did you mean `cpu_energy_j`"],
+    );
+    // It is a metric, and no load of this battery has deadlines.
+    refused(
+        "expect = \"missed_frames_total<=base\"",
+        &[
+            "claims.toml:2:10",
+            "no run that the claim is about has the metric `missed_frames_total`",
+        ],
+    );
+    refused(
+        "expect = \"cpu_energy_j<=base\"\nboards = [\"juno-r1\"]",
+        &[
+            "claims.toml:3:11",
+            "unknown board `juno-r1`",
+            "did you mean `juno-r0`?",
+        ],
+    );
+    refused(
+        "expect = \"cpu_energy_j<=base\"\nboards = [\"juno-r0\"]\nloads = [\"hackbench\"]",
+        &[
+            "claims.toml:2:10",
+            "no board of this claim runs one of its loads",
+        ],
+    );
+}
+
+#[test]
+fn wrong_reviews_are_refused() {
+    let folder = folder();
+    let refused = |args: &[&str], words: &[&str]| assert_refused(&review(&folder, args), words);
+    refused(
+        &[BASE, "--change=linux-7.3"],
+        &["the base and the change are the same"],
+    );
+    // Another name for the same rules.
+    refused(
+        &[BASE, "--change=linux-7.3:nr_migrate=32"],
+        &["the base and the change are the same"],
+    );
+    refused(&[BASE], &["required"]);
+    refused(
+        &[BASE, "--change=linux-7.4"],
+        &["linux-7.4", "did you mean"],
+    );
+    let output = run_in(folder.path(), &["review", BASE, FAST, "--battery=fast"]);
+    assert_refused(&output, &["unknown battery `fast`", "small, quick, full"]);
+    let output = run_in(
+        folder.path(),
+        &["review", BASE, FAST, "--battery=none.toml"],
+    );
+    assert_refused(&output, &["none.toml"]);
+    refused(
+        &[BASE, FAST, "--mail=two.toml"],
+        &["`--battery` and `--mail`", "two.toml"],
+    );
+}
+
+#[test]
+fn traces_of_the_largest_changes() {
+    let folder = folder();
+    let output = review(&folder, &[BASE, FAST, "--export-perfetto=traces"]);
+    assert_code(&output, 0);
+    for side in ["base", "change"] {
+        let path = folder.path().join(format!("traces/1-{side}.pftrace"));
+        assert!(std::fs::metadata(path).expect("a trace").len() > 1000);
+    }
+}
+
+#[test]
+fn schedulers_are_reviewed() {
+    let folder = folder();
+    let battery = file(&folder, "two.toml", BATTERY);
+    let battery = battery.to_str().expect("UTF-8");
+    let [fifo, vtime] = ["fifo.bpf.o", "vtime.bpf.o"].map(|name| made().object(name));
+    let mut command = prepared(
+        "",
+        "review",
+        &fifo,
+        &["--platform", "hikey960", "--duration"],
+    );
+    let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    let kernel = args
+        .iter()
+        .position(|arg| arg == "--kernel")
+        .expect("a kernel");
+    let loader = { command.get_envs() }.find(|(key, _)| *key == "WAKEPLACE_BPF_LOAD");
+    let loader = loader
+        .and_then(|(_, value)| value)
+        .expect("a loader")
+        .to_owned();
+    command = program(folder.path());
+    command
+        .env("WAKEPLACE_BPF_LOAD", loader)
+        .args(["review", "--battery", battery]);
+    command.args([
+        "--scheduler",
+        &fifo,
+        "--scheduler",
+        &vtime,
+        "--format",
+        "json",
+    ]);
+    let output = command
+        .args(&args[kernel..kernel + 2])
+        .output()
+        .expect("it starts");
+    assert_code(&output, 0);
+    let found = json(&output);
+    assert_eq!(
+        [&found["base"], &found["change"]],
+        ["fifo.bpf.o", "vtime.bpf.o"]
+    );
+    let facts = found["conditions"].to_string();
+    assert!(facts.contains("scheduler.sha256"), "{facts}");
+    let told = found["partings"].to_string();
+    assert!(stderr(&output).is_empty() || !told.is_empty());
+}
+
+/// Goal: two builds of one tree are reviewed, and their decisions explained by the tree's own
+/// figures.
+#[test]
+fn two_trees_are_reviewed() {
+    if !is_there() {
+        return;
+    }
+    let folder = folder();
+    let tree = format!("--change=kernel:{}", version());
+    let output = review(
+        &folder,
+        &[BASE, &tree, "--platform=hikey960", "--format=json"],
+    );
+    assert_code(&output, 0);
+    let found = json(&output);
+    let facts = found["conditions"].to_string();
+    assert!(facts.contains(&format!("kernel {}", version())), "{facts}");
+    let same = format!("--base=kernel:{}", version());
+    let output = review(&folder, &[&same, &tree]);
+    assert_refused(&output, &["the base and the change are the same"]);
+}
