@@ -40,7 +40,13 @@ const WITH_VALUE: [&str; 17] = [
     "--dump-state",
 ];
 /// The same without a value.
-const ALONE: [&str; 4] = ["--quiet", "--verbose", "--strict", "--verify-determinism"];
+const ALONE: [&str; 5] = [
+    "--json",
+    "--quiet",
+    "--verbose",
+    "--strict",
+    "--verify-determinism",
+];
 /// Their short forms.
 const SHORT_WITH_VALUE: [&str; 2] = ["-j", "-o"];
 const SHORT_ALONE: [char; 2] = ['q', 'v'];

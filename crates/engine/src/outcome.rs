@@ -10,12 +10,14 @@
 //! (`Ended`), sync.rs::`each_kind_of_deadlock_is_named` (`WaitsFor`),
 //! forking.rs::`too_many_threads_are_an_outcome` (`ForkLimit`),
 //! forking.rs::`threads_are_made_named_and_counted` (`ThreadName`, `TaskTotals`),
+//! fair.rs::`three_hogs_share_equally` (`longest_wait_ns`),
 //! channels.rs::`nothing_is_counted_within_the_warm_up` (`Counted`),
 //! bandwidth.rs::`a_task_without_end_gets_its_quota` (`GroupTotals`).
 //!
 //! Tests: crates/engine/tests/behaviour/outcomes.rs,
 //! crates/engine/tests/behaviour/sync.rs::each_kind_of_deadlock_is_named,
 //! crates/engine/tests/behaviour/forking.rs,
+//! crates/engine/tests/behaviour/fair.rs::three_hogs_share_equally,
 //! crates/engine/tests/behaviour/channels.rs::nothing_is_counted_within_the_warm_up,
 //! crates/engine/tests/behaviour/bandwidth.rs::a_task_without_end_gets_its_quota
 
@@ -134,6 +136,8 @@ pub struct TaskTotals {
     pub run_ns: u64,
     /// Time it was runnable but not executing, ns.
     pub wait_ns: u64,
+    /// The longest such time at a stretch, ns.
+    pub longest_wait_ns: u64,
     /// Activations that were completed (sleeps).
     pub activations: u64,
     /// Units it counted after the warm-up.

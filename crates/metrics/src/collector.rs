@@ -31,6 +31,7 @@ use crate::metric::Values;
 use crate::placements::Placements;
 use crate::power::PlatformPower;
 use crate::residency::{ClusterResidency, DomainResidency, Residency};
+use crate::shares;
 use crate::stats::PairedDelta;
 use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
@@ -207,6 +208,7 @@ impl Collector {
         values.set("task_work_s", seconds(work));
         values.set("task_run_s", seconds(run));
         values.set("task_wait_s", seconds(wait));
+        shares::report(&report.tasks, &mut values);
         add_figures(&mut self.behaviour, energy.as_ref(), report);
         RunMetrics {
             values,

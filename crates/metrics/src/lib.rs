@@ -33,6 +33,7 @@ mod power;
 mod profile;
 mod residency;
 mod running;
+mod shares;
 mod stats;
 mod student;
 #[cfg(test)]
@@ -55,7 +56,7 @@ pub use placements::Placements;
 pub use power::PlatformPower;
 pub use profile::details;
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
-pub use stats::{Equivalence, PairedDelta, Summary, difference_of};
+pub use stats::{Equivalence, PairedDelta, Summary, difference_of, geometric_mean};
 pub use timeline::{TimelineRecorder, Window};
 pub use wakeplace_outcome::Method;
 pub use wakeup_cases::{CaseCounts, WakeupCases};

@@ -10,8 +10,9 @@
 //! docs/guide/results.md's, and `Method` names it in the JSON. Free: what leaves every figure as it
 //! is (ARCHITECTURE.md, "What a change may touch"). Tests by part: `same_bits_in_every_build`
 //! (`mean`, `sum`), `summary_by_hand`, `one_value_has_no_interval`, `equal_values_do_not_vary` and
-//! `a_mean_of_zero_has_no_relative_deviation` (`Summary::of`), `ratios_by_hand` and
-//! `no_ratio_falls_below_nothing` (`log_ratio`), `differences_by_hand` and
+//! `a_mean_of_zero_has_no_relative_deviation` (`Summary::of`), `a_geometric_mean_by_hand`
+//! (`geometric_mean`), `ratios_by_hand` and `no_ratio_falls_below_nothing` (`log_ratio`),
+//! `differences_by_hand` and
 //! `a_count_loses_no_more_than_it_has` (`difference`), `pairing_removes_what_the_seeds_share` and
 //! `degenerate_pairs` (`PairedDelta::of`), `from_nothing_there_is_a_side_and_no_percent`
 //! (`percent`), `an_interval_lies_within_a_margin_beyond_or_across` (`Equivalence::of`),
@@ -231,6 +232,20 @@ fn difference(base: &[f64], other: &[f64]) -> PairedDelta {
     }
 }
 
+/// The geometric mean; 0 if one of them is.
+///
+/// # Panics
+/// If there are no values, or negative ones.
+#[must_use]
+pub fn geometric_mean(values: &[f64]) -> f64 {
+    assert!(
+        !values.is_empty() && values.iter().all(|&value| value >= 0.0),
+        "a geometric mean is of quantities"
+    );
+    let logs: Vec<f64> = values.iter().map(|&value| libm::log(value)).collect();
+    libm::exp(mean(&logs))
+}
+
 /// A difference in percent of `scale`: of 0 no difference is 0, and any other is infinite.
 fn percent(difference: f64, scale: f64) -> f64 {
     match difference == 0.0 {
@@ -277,7 +292,7 @@ mod coverage;
 
 #[cfg(test)]
 mod tests {
-    use super::{Equivalence, Method, PairedDelta, Summary};
+    use super::{Equivalence, Method, PairedDelta, Summary, geometric_mean};
 
     fn near(a: f64, b: f64) -> bool {
         (a - b).abs() < 1e-6
@@ -330,6 +345,14 @@ mod tests {
             d.significant && d.n == 3 && d.method == Method::LogRatio,
             "{d:?}"
         );
+    }
+
+    /// 2 x 8 = 16 = 4^2; ln 1 is 0 exactly.
+    #[test]
+    fn a_geometric_mean_by_hand() {
+        assert!(near(geometric_mean(&[2.0, 8.0]), 4.0));
+        assert_eq!(geometric_mean(&[1.0, 1.0]), 1.0);
+        assert_eq!(geometric_mean(&[5.0, 0.0]), 0.0);
     }
 
     #[test]

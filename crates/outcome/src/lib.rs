@@ -15,6 +15,7 @@
 mod comparison;
 mod decision;
 mod details;
+mod evaluation;
 mod forms;
 mod kernel_diff;
 mod review;
@@ -33,6 +34,10 @@ pub use decision::{
     WhyNot,
 };
 pub use details::{Details, Energy, Frequencies, Residency, TaskPeriods};
+pub use evaluation::{
+    BadWakeup, Both, Contender, EvaluatedCell, EvaluatedFigure, Evaluation, Failed, FailureKind,
+    GoalPart, WaitOfCell,
+};
 pub use forms::{Difference, Method, Multiplicity, Pairs, Param, hash, hashes, ranges};
 pub use kernel_diff::{DiffKind, KernelDiff, SignalDiff, SignalFigure, SignalKind};
 pub use review::{Claim, ClaimPlace, Holds, PartedSide, PartedWakeup, Parting, Review, ReviewRow};

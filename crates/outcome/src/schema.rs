@@ -11,16 +11,16 @@
 //! Tests: xtask/tests/all/repo.rs::the_schema_is_of_the_types_of_results,
 //! crates/cli/tests/all/schema.rs
 
-use crate::{Comparison, Comparisons, Decision, KernelDiff, Review, SchedulerDecision};
-use crate::{Studies, Study, TreeDecision};
+use crate::{Comparison, Comparisons, Decision, Evaluation, KernelDiff, Review};
+use crate::{SchedulerDecision, Studies, Study, TreeDecision};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Results of wakeplace: `compare`, `sim`, `study run`, `explain`, `kernel diff` and
-/// `review` with `--format json`.
+/// Results of wakeplace: `compare`, `sim`, `study run`, `explain`, `kernel diff`, `review` and
+/// `evaluate` with `--format json`.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its form is of use")]
@@ -34,6 +34,7 @@ enum Outcome {
     SchedulerDecision(SchedulerDecision),
     TreeDecision(TreeDecision),
     KernelDiff(KernelDiff),
+    Evaluation(Evaluation),
 }
 
 /// The JSON Schema of results, as text: what docs/result.schema.json holds.

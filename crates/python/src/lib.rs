@@ -14,6 +14,7 @@
 
 mod ask;
 mod error;
+mod evaluate;
 mod explain;
 mod frame;
 mod names;
@@ -53,6 +54,7 @@ fn _wakeplace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sweep::Runs>()?;
     module.add_function(wrap_pyfunction!(result::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(study::study, module)?)?;
     module.add_function(wrap_pyfunction!(study::is_sweep, module)?)?;
     module.add_function(wrap_pyfunction!(ask::arguments, module)?)?;

@@ -13,7 +13,7 @@ CELL_S = 900
 
 
 @pytest.mark.parametrize(
-    "file", [file for file in EXAMPLES if file.name != "tune.py"], ids=lambda file: file.name
+    "file", [file for file in EXAMPLES if file.name != "search.py"], ids=lambda file: file.name
 )
 def test_notebook(file):
     jupytext = pytest.importorskip("jupytext")
@@ -31,10 +31,9 @@ def test_notebook(file):
     assert any("vega" in str(output.get("data")) for output in outputs), "no chart"
 
 
-def test_tuning():
-    pytest.importorskip("optuna")
-    command = [sys.executable, ROOT / "examples/tune.py"]
-    command += ["--trials", "3", "--seeds", "1", "--duration", "100ms"]
+def test_search():
+    command = [sys.executable, ROOT / "examples/search.py"]
+    command += ["--population", "4", "--generations", "2", "--judges", "2", "--duration", "50ms"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith("# ") and "held back" in ran.stdout
+    assert ran.stdout.startswith("# ") and "unseen" in ran.stdout

@@ -67,6 +67,30 @@ def test_explain_gives_the_bytes_of_its_command(cli, more, options):
     assert f"CPU {answer['cpu']}" in repr(answer)
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"goal": ["energy", "wake_latency_us_p50"], "seeds": 1, "set": {"busy_factor": 8}},
+        {"platform": ["juno-r0"], "base": "linux-6.12", "duration": "100ms"},
+    ],
+)
+def test_evaluate_gives_the_bytes_of_its_command(cli, more):
+    found = wp.evaluate("wakeplace", **more)
+    assert found.json() == cli(found.command, "--json")
+    assert found.text() == cli(found.command)
+    assert found["valid"] and found.score > 0 and str(found.score) in repr(found)
+
+
+def test_what_cannot_be_evaluated_is_said():
+    with pytest.raises(wp.WakeplaceError, match="the candidate `linux-7.3` is the base"):
+        wp.evaluate("linux-7.3")
+    with pytest.raises(wp.WakeplaceError, match="did you mean `small`"):
+        wp.evaluate("wakeplace", battery="smal")
+    with pytest.raises(wp.WakeplaceError, match="did you mean `energy`"):
+        wp.evaluate("wakeplace", goal="enrgy")
+
+
 def test_study_gives_the_bytes_of_its_command(cli):
     name = "energy-aware/energy-hikey960"
     assert name in [study["name"] for study in wp.studies()]
@@ -226,7 +250,7 @@ def test_what_is_wrong_is_said(call, said):
 def test_functions_agree_on_the_arguments_that_they_share():
     of_sim = inspect.signature(wp.sim).parameters
     shared = 0
-    for function in (wp.compare, wp.explain, wp.sweep, wp.study):
+    for function in (wp.compare, wp.evaluate, wp.explain, wp.sweep, wp.study):
         for name, one in inspect.signature(function).parameters.items():
             # Of seeds each has its own default.
             if one.kind is one.KEYWORD_ONLY and name in of_sim and name not in ("seed", "seeds"):

@@ -13,6 +13,7 @@
 mod case_table;
 mod comparison;
 mod diff;
+mod evaluation;
 mod html;
 mod json;
 mod length;
@@ -32,6 +33,7 @@ mod wakeup_cases;
 
 pub use comparison::{comparison, comparisons, unit_of};
 pub use diff::{Difference, Differences, diff};
+pub use evaluation::{evaluation_json, evaluation_text};
 pub use html::{Fragment, HtmlError, Page, Source, charts, decision, footer, fragment, html};
 pub use number::short;
 pub use paint::Tone;

@@ -102,6 +102,12 @@ pub enum StudyError {
         /// The nearest of them.
         near: Option<String>,
     },
+    /// Arguments that cannot be read, or do not go together.
+    #[error(transparent)]
+    Ask(#[from] crate::AskError),
+    /// A candidate cannot be evaluated.
+    #[error("{0}")]
+    Evaluate(String),
     /// The platform has no energy optimum.
     #[error("--oracle: there is no optimum on `{platform}`: {refusal}")]
     NoOracle {

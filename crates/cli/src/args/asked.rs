@@ -40,7 +40,7 @@ macro_rules! commands {
         }
     )*};
 }
-commands!(Compare Sim Explain Diff Sweep Study Review);
+commands!(Evaluate Compare Sim Explain Diff Sweep Study Review);
 
 /// What a sched_ext scheduler may stand in for.
 const POLICY: &str = "policy";
@@ -65,12 +65,15 @@ impl<C: Takes> Args for Asked<C> {
 /// An argument as clap has it; help, names and choices are the entry's.
 fn option(argument: &'static Argument, command: Command) -> Arg {
     let place = argument.place;
-    let mut option = Arg::new(argument.name)
-        .long(argument.option())
-        .help(argument.help_of(command))
-        .help_heading(place.heading)
-        .display_order(place.order)
-        .hide_short_help(place.long_only);
+    let is_positional = argument.is_positional(command);
+    let mut option = Arg::new(argument.name).help(argument.help_of(command));
+    if !is_positional {
+        option = option
+            .long(argument.option())
+            .help_heading(place.heading)
+            .display_order(place.order)
+            .hide_short_help(place.long_only);
+    }
     if !argument.more.is_empty() {
         let first = argument.help_of(command);
         option = option.long_help(format!("{first}\n\n{}", argument.more));
@@ -92,8 +95,11 @@ fn option(argument: &'static Argument, command: Command) -> Arg {
         matches!(argument.kind, Kind::Sources | Kind::Pairs) || argument.value_name == "NAME";
     let several = argument.takes_several();
     option = option
-        .value_name(argument.value_name)
-        .action(match several {
+        .value_name(match is_positional {
+            true => "CANDIDATE",
+            false => argument.value_name,
+        })
+        .action(match several && !is_positional {
             true => ArgAction::Append,
             false => ArgAction::Set,
         })
@@ -107,7 +113,9 @@ fn option(argument: &'static Argument, command: Command) -> Arg {
         option = option.default_value(value);
     }
     match argument.is_needed_by(command) {
-        true if argument.name == POLICY => option.required_unless_present(SCHEDULER),
+        true if argument.name == POLICY && !is_positional => {
+            option.required_unless_present(SCHEDULER)
+        }
         needed => option.required(needed),
     }
 }

@@ -96,6 +96,27 @@ Examples:
   Is the result the same every time?
   wakeplace sim --platform tc2 --workload periodic --policy linux-4.17 --verify-determinism";
 
+pub(super) const EVALUATE_SHORT: &str = "\
+Example:
+  wakeplace evaluate wakeplace:busy_factor=8 --base wakeplace --json";
+
+pub(super) const EVALUATE: &str = "\
+Examples:
+  How good is a setting, beside the default?
+  wakeplace evaluate wakeplace:busy_factor=8 --base wakeplace --json
+
+  Energy and latency alone, on two boards and on seeds that a search has not seen
+  wakeplace evaluate wakeplace --platform rk3588 --platform mt8186 --seeds 101,102 \\
+                     --goal energy --goal latency
+
+`./x.bpf.o` or 'scx_lavd --performance' as the candidate is a scheduler, which runs contained;
+`kernel:PATH` a kernel tree's own code.
+
+The score is the geometric mean over the cells (each load on each board) of each cell's goals:
+how many times as good as the base in energy for the work done, in what the benchmark reports, in
+the 99th percentile of wake-up latency, and in missed frames or periods. 1 is like the base, more
+is better. A candidate that crashes, stalls or does not finish anywhere has no score.";
+
 pub(super) const EXPLAIN_SHORT: &str = "\
 Example:
   wakeplace explain --platform hikey960 --workload 'periodic:n=10,period=16ms,duty=5%' \\
@@ -234,6 +255,13 @@ Examples:
 
 Shells: bash, elvish, fish, powershell, zsh";
 
+pub(super) const MCP: &str = "\
+Example, in the configuration of a client that speaks the Model Context Protocol:
+  {\"mcpServers\": {\"wakeplace\": {\"command\": \"wakeplace\", \"args\": [\"mcp\"]}}}
+
+Each call is a process of its own with a limit of time; schedulers run contained, and nothing is
+written. It ends when its standard input does.";
+
 pub(super) const KERNEL: &str = "\
 Examples:
   wakeplace kernel list
@@ -320,6 +348,19 @@ Exit codes:
     2  usage, input or output file is wrong; nothing was written
     3  this machine cannot do it; `wakeplace doctor` says what is missing
   130  interrupted with Ctrl-C; the same command with its --store goes on";
+
+/// Of `evaluate`.
+pub(super) const EVALUATE_EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 1 the candidate failed, \
+    2 bad input, 3 this machine cannot do it";
+
+/// The same, all of them.
+pub(super) const EVALUATE_EXIT_CODES: &str = "\
+Exit codes:
+    0  it ran, and there is a score (also when the reader of a pipe goes away)
+    1  it ran, but the candidate crashed, stalled or did not finish: there is no score
+    2  usage, input or output file is wrong; nothing was written
+    3  this machine cannot do it; `wakeplace doctor` says what is missing
+  130  interrupted with Ctrl-C";
 
 /// Of commands that answer or fail.
 pub(super) const ANSWER_EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 2 bad input, 3 this machine \

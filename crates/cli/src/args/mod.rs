@@ -19,12 +19,14 @@
 
 mod asked;
 mod diff;
+mod evaluate;
 mod explain;
 mod gates;
 mod help;
 mod import;
 mod kernel;
 mod lab;
+mod mcp;
 mod pages;
 mod report;
 mod review;
@@ -36,11 +38,13 @@ mod values;
 
 pub(crate) use asked::Asked;
 pub(crate) use diff::DiffArgs;
+pub(crate) use evaluate::EvaluateArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use gates::GateArgs;
 pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
 pub(crate) use kernel::{KernelBuildArgs, KernelCommand, KernelDiffArgs, KernelListArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
+pub(crate) use mcp::McpArgs;
 pub(crate) use pages::{CompletionsArgs, ManArgs, completions, write_man};
 pub(crate) use report::ReportArgs;
 pub(crate) use review::ReviewArgs;
@@ -120,6 +124,16 @@ pub(crate) enum Command {
         arg_required_else_help = true,
     )]
     Sim(SimArgs),
+    /// Score a candidate beside a base, for programs that search: one figure, the same every time
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::EVALUATE_SHORT,
+        before_long_help = help::EVALUATE,
+        after_help = help::EVALUATE_EXIT_CODES_SHORT,
+        after_long_help = help::EVALUATE_EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Evaluate(Box<EvaluateArgs>),
     /// Explain one decision: every candidate, and what other policies would have done
     #[command(
         help_template = help::TEMPLATE,
@@ -236,6 +250,14 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LabCommand,
     },
+    /// Serve a language model: evaluate, compare, explain and lists as tools of MCP, over stdio
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::MCP,
+        after_help = help::ANSWER_EXIT_CODES_SHORT,
+        after_long_help = help::ANSWER_EXIT_CODES,
+    )]
+    Mcp(McpArgs),
     /// Print what a shell reads to complete this program's words
     #[command(
         help_template = help::TEMPLATE,

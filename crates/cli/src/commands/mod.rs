@@ -10,11 +10,13 @@
 mod battery;
 mod diff;
 mod doctor;
+mod evaluate;
 mod explain;
 mod kernel;
 mod kernel_diff;
 mod lab;
 pub(crate) mod lab_watch;
+mod mcp;
 mod metric;
 mod pages;
 mod platform;
@@ -45,6 +47,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Compare(args) => simulate::compare(&args, terminal),
         Command::Sweep(args) => sweep::sweep(&args, terminal),
         Command::Sim(args) => simulate::sim(args, terminal),
+        Command::Evaluate(args) => evaluate::evaluate(&args, terminal),
         Command::Explain(args) => explain::explain(*args, terminal),
         Command::Study { command } => study::run(command, terminal),
         Command::Platform { command } => platform::run(command, terminal),
@@ -57,6 +60,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Doctor(args) => doctor::run(&args, terminal),
         Command::Kernel { command } => kernel::run(&command, terminal),
         Command::Lab { command } => lab::run(command, terminal),
+        Command::Mcp(args) => mcp::serve(&args),
         Command::Completions(args) => pages::completions(&args, terminal),
         Command::Man(args) => pages::man(&args),
     }

@@ -22,12 +22,13 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 36] = [
+const COMMANDS: [&[&str]; 38] = [
     &[],
     &["compare"],
     &["sim"],
     &["sweep"],
     &["diff"],
+    &["evaluate"],
     &["explain"],
     &["report"],
     &["review"],
@@ -50,6 +51,7 @@ const COMMANDS: [&[&str]; 36] = [
     &["metric"],
     &["metric", "list"],
     &["doctor"],
+    &["mcp"],
     &["completions"],
     &["kernel"],
     &["kernel", "list"],

@@ -198,6 +198,17 @@ pub(crate) fn prepared(workload: &str, command: &str, scheduler: &str, more: &[&
     program
 }
 
+/// `evaluate` with a scheduler as the candidate, before it is started.
+pub(crate) fn evaluating(scheduler: &str, more: &[&str]) -> Command {
+    let made = made();
+    let mut program = program(Path::new("."));
+    program
+        .env("WAKEPLACE_BPF_LOAD", &made.loader)
+        .args(["evaluate", scheduler, "--kernel", &made.object(KERNEL)])
+        .args(more);
+    program
+}
+
 pub(crate) fn hash(output: &Output) -> String {
     assert_code(output, 0);
     let text = stdout(output);

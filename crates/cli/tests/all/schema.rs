@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wakeplace_outcome::{Comparison, Comparisons, Decision, Review, Study};
 
-fn problems(of: &Value) -> Vec<String> {
+pub(crate) fn problems(of: &Value) -> Vec<String> {
     let schema: Value = serde_json::from_str(&wakeplace_outcome::schema()).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     validator

@@ -54,7 +54,9 @@ impl<O: Observer> Mechanics<'_, O> {
         thread.overhead += switch;
         self.fetch_lines(cpu, task);
         let thread = &mut self.threads[task];
-        thread.totals.wait_ns += now - thread.runnable_since_ns;
+        let waited_ns = now - thread.runnable_since_ns;
+        thread.totals.wait_ns += waited_ns;
+        thread.totals.longest_wait_ns = thread.totals.longest_wait_ns.max(waited_ns);
         let fresh = std::mem::take(&mut thread.fresh).then(|| now - thread.due_ns);
         if self.threads.visible(task) {
             self.tell(Happening::RunStart {

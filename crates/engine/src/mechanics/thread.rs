@@ -249,6 +249,7 @@ impl Thread {
         };
         TaskTotals {
             wait_ns: self.totals.wait_ns + open,
+            longest_wait_ns: self.totals.longest_wait_ns.max(open),
             work_ns: (self.work / u128::from(FULL_SPEED)) as u64,
             ..self.totals
         }

@@ -106,6 +106,11 @@ fn three_hogs_share_equally() {
     let waited: u64 = report.tasks.iter().map(|t| t.wait_ns).sum();
     assert_eq!(total, 6 * S - US);
     assert_eq!(waited, 2 * total);
+    // At a stretch each waits for the slices of the other two, each of them 8 ms and up to a tick.
+    for totals in &report.tasks {
+        let longest = totals.longest_wait_ns;
+        assert!((16 * MS..=24 * MS).contains(&longest), "{longest}");
+    }
 }
 
 /// A hog and a task that sleeps 100 ms and runs 1 ms, on one CPU; the sleeper's latencies.

@@ -27,6 +27,9 @@ fn ten_thousand_tasks_on_eight_cpus() {
     for (task, totals) in report.tasks.iter().enumerate() {
         let life = totals.run_ns + totals.wait_ns;
         assert!((S - 2 * US..=S).contains(&life), "task {task}: {totals:?}");
+        // Who never ran is still at its first wait.
+        let at_once = totals.longest_wait_ns == totals.wait_ns;
+        assert!(totals.run_ns > 0 || at_once, "task {task}: {totals:?}");
     }
 }
 

@@ -130,6 +130,10 @@ metrics! {
         "Periods in which a group ran more than its quota (nr_bursts)";
     "group_burst_s", "s", Neither, "... how much more (burst_usec)";
     "task_wait_s", "s", Lower, "Time tasks were runnable but not executing, all tasks";
+    "task_wait_us_max", "us", Lower,
+        "Longest time at a stretch that a task was runnable but not executing";
+    "fairness_pct", "%", Higher,
+        "How alike tasks are in the share of its runnable time that each executed (Jain's index)";
     "temperature_c_max", "c", Lower,
         "Temperature of the warmest cluster, degrees Celsius (model.thermal)";
     "throttled_s", "s", Lower,

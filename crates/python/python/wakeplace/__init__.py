@@ -22,14 +22,15 @@ docs/guide/python.md is the guide.
 # crates/python/tests/test_results.py::test_functions_agree_on_the_arguments_that_they_share,
 # crates/python/tests/test_examples.py.
 
-from ._ask import compare, explain, sim, study, sweep
+from ._ask import compare, evaluate, explain, sim, study, sweep
 from ._inputs import Platform, Workload
 from ._names import platforms, policies, studies
-from ._result import Answer, Result, SweepResult
+from ._result import Answer, Evaluation, Result, SweepResult
 from ._wakeplace import WakeplaceError, __commit__, __version__
 
 __all__ = [
     "Answer",
+    "Evaluation",
     "Platform",
     "Result",
     "SweepResult",
@@ -38,6 +39,7 @@ __all__ = [
     "__commit__",
     "__version__",
     "compare",
+    "evaluate",
     "explain",
     "platforms",
     "policies",

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _run
 from ._inputs import PlatformLike, Seeds, Setting, WorkloadLike, names_are_known
-from ._result import Answer, Result, SweepResult
+from ._result import Answer, Evaluation, Result, SweepResult
 
 
 @names_are_known
@@ -159,6 +159,40 @@ def explain(
         WakeplaceError: There is no such decision; the message says what there is.
     """
     return _run.explain(locals())
+
+
+@names_are_known
+def evaluate(
+    policy: str,
+    *,
+    battery: str = "small",
+    platform: PlatformLike | Sequence[PlatformLike] = (),
+    base: str = "linux-7.3",
+    goal: str | Iterable[str] = (),
+    set: Mapping[str, Setting] | None = None,
+    duration: str | None = None,
+    seeds: Seeds | None = None,
+    jobs: int | None = None,
+) -> Evaluation:
+    """One score of a policy beside a base on the loads of a battery, as ``wakeplace evaluate``: 1
+    is like the base, more is better.
+
+    Args:
+        policy: ``ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]``.
+        battery: The loads and boards: ``small``, ``quick``, ``full``, or a TOML file.
+        platform: A name, a TOML file, a dict, or a `Platform`.
+        base: The policy that the candidate is measured against.
+        goal: What counts: ``energy``, ``benchmark``, ``latency``, ``misses``, or a metric; the
+            first four unless given.
+        set: Parameters of the policy and of the machine's model (``model.KEY``).
+        duration: Simulated time with its unit, as ``"500ms"``; else the workload's, or 30 s.
+        seeds: Several: 5 for 1 to 5, a list, or a text as ``"4..6"``.
+        jobs: Threads; results do not depend on it. All CPUs unless given.
+
+    Raises:
+        WakeplaceError: What was asked for cannot be run.
+    """
+    return _run.evaluate(locals())
 
 
 @names_are_known

@@ -7,7 +7,8 @@ they are used. docs/guide/python.md, "Tables". Tests by part:
 `test_tables_hold_what_the_json_holds` (`to_arrow`, `to_polars`, `to_pandas`, `data`),
 `test_charts_are_those_of_the_page` (`charts`, `Result.plot`), `test_points_of_a_sweep_are_drawn`
 (`SweepResult.plot`, `_point`), `test_sweep_gives_the_bytes_of_its_command` (`SweepResult`),
-`test_explain_gives_the_bytes_of_its_command` (`Answer`), `test_notebooks_see_the_table`
+`test_explain_gives_the_bytes_of_its_command` (`Answer`),
+`test_evaluate_gives_the_bytes_of_its_command` (`Evaluation`), `test_notebooks_see_the_table`
 (`_repr_html_`, `html`), `test_dicts_are_files` (`command` of a dict). No test of its own: `stuck`.
 
 Tests: crates/python/tests/test_results.py
@@ -237,6 +238,43 @@ def _point(row: dict[str, Any], metric: str, x: str, color: str) -> dict[str, An
     half = row[f"{metric}_ci95"] or 0.0
     mean = row[metric]
     return {"x": at, "color": str(row[color]), "mean": mean, "low": mean - half, "high": mean + half}
+
+
+class Evaluation:
+    """What `evaluate` gives; ``evaluation["parts"]`` and other keys are those of the JSON."""
+
+    def __init__(self, json: str, human: str) -> None:
+        self._json = json
+        self._human = human
+        self.data: dict[str, Any] = _json.loads(json)
+
+    @property
+    def score(self) -> float | None:
+        """How many times as good as the base; None if the candidate failed: `failures` says how."""
+        return self.data["score"]
+
+    def json(self) -> str:
+        """The bytes that ``wakeplace evaluate --json`` writes."""
+        return self._json
+
+    def text(self) -> str:
+        """As the command line writes it for people."""
+        return self._human
+
+    @property
+    def command(self) -> str | None:
+        """The command that gives the same bytes with ``--json``; None where a platform is a
+        dict."""
+        return self.data["command"]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+    def __str__(self) -> str:
+        return self._human
+
+    def __repr__(self) -> str:
+        return f"<wakeplace.Evaluation: {self['candidate']['name']}: {self.score}>"
 
 
 class Answer:

@@ -4,7 +4,7 @@ What must stay: names are those of the functions of `_ask.py`, which calls each 
 arguments; a definition is what `_executor.made` takes, so that a worker makes the same sweep. Tests
 by part: `test_compare_gives_the_bytes_of_its_command` (`compare`),
 `test_sim_gives_the_bytes_of_its_command` (`sim`), `test_explain_gives_the_bytes_of_its_command`
-(`explain`), `test_sweep_gives_the_bytes_of_its_command` (`sweep`, `_values`),
+(`explain`), `test_evaluate_gives_the_bytes_of_its_command` (`evaluate`), `test_sweep_gives_the_bytes_of_its_command` (`sweep`, `_values`),
 `test_study_gives_the_bytes_of_its_command` (`study`), `test_a_file_that_varies_is_a_sweep` (`study`
 of a sweep), `test_any_executor_gives_the_same` (`_swept`), `test_what_is_wrong_is_said` (`_jobs`,
 nothing that is varied).
@@ -21,7 +21,7 @@ from typing import Any
 from . import _wakeplace
 from ._executor import drive, made
 from ._inputs import Setting, _ask, _one, _value
-from ._result import Answer, Result, SweepResult
+from ._result import Answer, Evaluation, Result, SweepResult
 
 Given = Mapping[str, Any]
 
@@ -40,6 +40,10 @@ def compare(given: Given) -> Result:
 
 def explain(given: Given) -> Answer:
     return Answer(_wakeplace.explain(_ask(given)))
+
+
+def evaluate(given: Given) -> Evaluation:
+    return Evaluation(*_wakeplace.evaluate(_ask(given), _jobs(given)))
 
 
 def _values(values: str | Iterable[Setting]) -> str | list[str]:

@@ -61,7 +61,8 @@ const MAX_CPUS: u32 = 4096;
 const EXPECTED: &str = "expected the JSON of `compare`, `sim`, `review`, `study run` or `sweep`";
 
 /// Keys that only results of other commands have, and whose they are.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 5] = [
+    ("longest_wait", "evaluate"),
     ("wakeup", "explain"),
     ("kernel", "lab run"),
     ("tables", "a list"),

@@ -34,6 +34,8 @@ pub enum Command {
     Study,
     /// A study's file
     StudyFile,
+    /// `evaluate`
+    Evaluate,
 }
 
 impl Command {
@@ -50,6 +52,7 @@ impl Command {
             Self::Study => "study run",
             Self::SweepFile => "a sweep's file",
             Self::StudyFile => "a study's file",
+            Self::Evaluate => "evaluate",
         }
     }
 }
@@ -110,6 +113,8 @@ pub(crate) enum Read {
     Decision(fn(&mut About, &str) -> Result<(), String>),
     /// A platform or a workload.
     Source(fn(&mut Request, Source)),
+    /// A text that the command takes by its name; here it is only checked.
+    Own(fn(&str) -> Result<(), String>),
 }
 
 /// An argument.
@@ -196,6 +201,12 @@ impl Argument {
         matches!(self.kind, Kind::Texts | Kind::Pairs | Kind::Sources)
     }
 
+    /// Does the command line take it without an option's name?
+    #[must_use]
+    pub fn is_positional(&self, command: Command) -> bool {
+        command == Command::Evaluate && self.is_needed_by(command)
+    }
+
     /// Can a sweep vary it?
     #[must_use]
     pub fn is_axis(&self) -> bool {
@@ -225,6 +236,7 @@ impl Argument {
             Read::Run(read) => read(&mut Request::default(), text),
             Read::Decision(read) => read(&mut About::default(), text),
             Read::Source(_) => Ok(()),
+            Read::Own(check) => check(text),
         }
     }
 }

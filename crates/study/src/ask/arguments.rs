@@ -13,16 +13,30 @@
 //! Tests: crates/study/src/ask/tests.rs, crates/cli/tests/all/help.rs::help_is_complete_and_fits
 
 use super::argument::{
-    Argument, Command, Command::*, Field, Kind, Kind::*, Place, Read, Read::Decision, Read::Run,
-    SCHEDULER,
+    Argument, Command, Command::*, Field, Kind, Kind::*, Place, Read, Read::Decision, Read::Own,
+    Read::Run, SCHEDULER,
 };
 use super::values;
+use crate::evaluate::Goal;
 use crate::{Jitter, parse_hotplug, parse_policy_at, parse_seeds};
 use wakeplace_text::parse_duration_ns;
 use wakeplace_workload::{Deadlines, Dialect};
 
 /// All of them, in the order of commands and of Python's functions.
-pub static ARGUMENTS: [Argument; 22] = [
+pub static ARGUMENTS: [Argument; 25] = [
+    Argument {
+        value_name: "BATTERY",
+        help: "The loads and boards: small, quick, full, or a TOML file",
+        more: "`small` takes seconds. docs/guide/review.md says what is in each, and how to write \
+               one.",
+        python: Some("The loads and boards: ``small``, ``quick``, ``full``, or a TOML file."),
+        expected: "a name or a path, as \"small\"",
+        place: shown(INPUT, 1),
+        taken_by: &[Evaluate],
+        defaults: &[(Evaluate, "small")],
+        read: Own(|_| Ok(())),
+        ..named("battery", Text)
+    },
     Argument {
         value_name: "PLATFORM",
         help: "A name from `wakeplace platform list`, or a TOML file",
@@ -30,11 +44,17 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("A name, a TOML file, a dict, or a `Platform`."),
         expected: "a name, a path, a dict or a Platform",
         place: shown(INPUT, 1),
-        helps: &[(
-            Review,
-            "Boards in the place of the battery's: names, or TOML files",
-        )],
-        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Review],
+        helps: &[
+            (
+                Review,
+                "Boards in the place of the battery's: names, or TOML files",
+            ),
+            (
+                Evaluate,
+                "Boards in the place of the battery's: names, or TOML files",
+            ),
+        ],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Review, Evaluate],
         needed_by: &[Compare, Sim, Explain],
         read: Read::Source(|request, source| request.platforms.push(source)),
         ..named("platform", Sources)
@@ -56,11 +76,32 @@ pub static ARGUMENTS: [Argument; 22] = [
     },
     Argument {
         value_name: "NAME",
+        help: "The policy that the candidate is measured against",
+        python: Some("The policy that the candidate is measured against."),
+        expected: "a name, as \"linux-7.3\"",
+        place: shown(POLICY, 10),
+        taken_by: &[Evaluate],
+        defaults: &[(Evaluate, "linux-7.3")],
+        // It stands before the candidate, as the base of a comparison does.
+        read: Run(|request, text| {
+            request.policies.push(text.to_owned());
+            Ok(())
+        }),
+        ..named("base", Text)
+    },
+    Argument {
+        value_name: "NAME",
         help: "A policy, as linux-4.17+energy-aware",
-        helps: &[(
-            Explain,
-            "The policy whose decision it is, as linux-7.3 or kernel:7.3.4",
-        )],
+        helps: &[
+            (
+                Explain,
+                "The policy whose decision it is, as linux-7.3 or kernel:7.3.4",
+            ),
+            (
+                Evaluate,
+                "A policy, a kernel tree as kernel:PATH, or a scheduler as ./x.bpf.o",
+            ),
+        ],
         more: "The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...], with settings \
                of this policy alone after a colon. For `compare`, repeat the option: the first \
                policy is the base of the differences. `wakeplace policy list` shows eras and \
@@ -70,13 +111,28 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("``ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...]``."),
         expected: "a name, or several",
         place: shown(POLICY, 10),
-        taken_by: &[Compare, Sim, Explain, Sweep],
-        needed_by: &[Compare, Sim, Explain],
+        taken_by: &[Compare, Sim, Explain, Sweep, Evaluate],
+        needed_by: &[Compare, Sim, Explain, Evaluate],
         read: Run(|request, text| {
             request.policies.push(text.to_owned());
             Ok(())
         }),
         ..named("policy", Texts)
+    },
+    Argument {
+        value_name: "GOAL",
+        help: "What counts: energy, benchmark, latency, misses, or a metric; repeatable",
+        more: "Without it the first four count. A cell has a goal if its load measures it \
+               (docs/guide/evaluate.md).",
+        python: Some(
+            "What counts: ``energy``, ``benchmark``, ``latency``, ``misses``, or a metric; the \
+             first four unless given.",
+        ),
+        expected: "a name, or several",
+        place: shown(INPUT, 3),
+        taken_by: &[Evaluate],
+        read: Own(|text| Goal::parse(text).map(|_| ())),
+        ..named("goal", Texts)
     },
     Argument {
         value_name: "KEY=VALUE",
@@ -88,7 +144,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         python: Some("Parameters of the policy and of the machine's model (``model.KEY``)."),
         expected: "a dict, as {\"busy_factor\": 8}",
         place: shown(POLICY, 11),
-        taken_by: &[Compare, Sim, Explain, Sweep, Study, Review],
+        taken_by: &[Compare, Sim, Explain, Sweep, Study, Review, Evaluate],
         field: more("Settings, one KEY=VALUE a line", ""),
         read: Run(|request, text| {
             request.set.push(values::setting(text)?);
@@ -124,6 +180,10 @@ pub static ARGUMENTS: [Argument; 22] = [
                 Review,
                 "Simulated time per run, as 500ms [default: the load's]",
             ),
+            (
+                Evaluate,
+                "Simulated time per run, as 500ms [default: the load's]",
+            ),
         ],
         more: "Units: ns, us, ms, s, m. Without it, `duration` in the rt-app file or the length \
                that the benchmark of a model has counts, or else 30s.",
@@ -132,7 +192,7 @@ pub static ARGUMENTS: [Argument; 22] = [
         ),
         expected: "a text with a unit, as \"500ms\"",
         place: shown(INPUT, 4),
-        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Study, Review],
+        taken_by: &[Compare, Sim, Explain, Diff, Sweep, Study, Review, Evaluate],
         field: field("Simulated time", "the workload's, or 30s"),
         read: Run(|request, text| {
             request.duration_ns = Some(parse_duration_ns(text)?);
@@ -174,11 +234,15 @@ pub static ARGUMENTS: [Argument; 22] = [
                 Review,
                 "N for 1 to N, A..B, or a list as 1,5,9 [default: the battery's]",
             ),
+            (
+                Evaluate,
+                "N for 1 to N, A..B, or a list as 1,5,9 [default: the battery's]",
+            ),
         ],
         python: Some("Several: 5 for 1 to 5, a list, or a text as ``\"4..6\"``."),
         expected: "a number of seeds, a list of them, or a text as \"4..6\"",
         place: shown(EXECUTION, 31),
-        taken_by: &[Compare, Sim, Sweep, Study, Review],
+        taken_by: &[Compare, Sim, Sweep, Study, Review, Evaluate],
         defaults: &[(Compare, "5"), (Sweep, "5")],
         field: field("Seeds", "5"),
         read: Run(|request, text| {

@@ -175,6 +175,7 @@ impl Ask {
                 let read = match (argument.read, value) {
                     (Read::Run(read), Value::Text(text)) => read(request, text),
                     (Read::Decision(read), Value::Text(text)) => read(about, text),
+                    (Read::Own(check), Value::Text(text)) => check(text),
                     (Read::Source(read), Value::Source(source)) => {
                         read(request, source.clone());
                         Ok(())
@@ -289,7 +290,9 @@ impl Ask {
         for Argument { name: own, .. } in needed {
             match (command, count(own)) {
                 (_, 0) => return said(format!("no {own} given; expected at least one")),
-                (Command::Sim | Command::Explain | Command::Diff, n) if n > 1 => {
+                (Command::Sim | Command::Explain | Command::Diff | Command::Evaluate, n)
+                    if n > 1 =>
+                {
                     let own = match *own {
                         "policy" => "policy or scheduler",
                         own => own,

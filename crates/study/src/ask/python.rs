@@ -39,7 +39,7 @@ const EXECUTOR: [&str; 2] = [
      ``concurrent.futures``, or a client of Dask distributed. This process alone writes the store.",
 ];
 
-const FUNCTIONS: [Function; 5] = [
+const FUNCTIONS: [Function; 6] = [
     Function {
         command: Command::Sim,
         name: "sim",
@@ -69,6 +69,16 @@ const FUNCTIONS: [Function; 5] = [
                 as ``wakeplace explain``.",
         raises: "There is no such decision; the message says what there is.",
         result: "Answer",
+    },
+    Function {
+        command: Command::Evaluate,
+        name: "evaluate",
+        first: &[],
+        last: &[JOBS],
+        about: "One score of a policy beside a base on the loads of a battery, as ``wakeplace \
+                evaluate``: 1 is like the base, more is better.",
+        raises: "What was asked for cannot be run.",
+        result: "Evaluation",
     },
     Function {
         command: Command::Sweep,
@@ -137,7 +147,7 @@ from typing import Any
 
 from . import _run
 from ._inputs import PlatformLike, Seeds, Setting, WorkloadLike, names_are_known
-from ._result import Answer, Result, SweepResult
+from ._result import Answer, Evaluation, Result, SweepResult
 "#;
 
 /// The module `wakeplace._ask`.
@@ -166,9 +176,13 @@ impl Function {
         for argument in self.arguments() {
             let help = argument.python.unwrap_or(argument.help);
             let parameter = (parameter(argument, self.command), help);
-            match argument.name {
-                "platform" | "workload" | "policy" => unnamed.push(parameter),
-                _ => named.push(parameter),
+            let is_unnamed = match self.command {
+                Command::Evaluate => argument.is_needed_by(self.command),
+                _ => matches!(argument.name, "platform" | "workload" | "policy"),
+            };
+            match is_unnamed {
+                true => unnamed.push(parameter),
+                false => named.push(parameter),
             }
         }
         named.extend(own(self.last));
@@ -213,7 +227,10 @@ type Parameter = (String, &'static str);
 /// An argument as Python declares it: name, type and default.
 fn parameter(argument: &Argument, command: Command) -> String {
     let name = argument.name;
-    let several = matches!(command, Command::Compare | Command::Sweep);
+    let several = matches!(
+        command,
+        Command::Compare | Command::Sweep | Command::Evaluate
+    );
     let kind = match (argument.kind, name) {
         (Kind::Sources, _) => {
             let (first, rest) = name.split_at(1);
@@ -236,6 +253,9 @@ fn parameter(argument: &Argument, command: Command) -> String {
         (Kind::Percent, _) => "float | None".to_owned(),
         (Kind::Flag, _) => "bool".to_owned(),
     };
+    if let (Kind::Text, Some(default)) = (argument.kind, argument.default_of(command)) {
+        return format!("{name}: str = \"{default}\"");
+    }
     let absent = match argument.kind {
         _ if argument.is_needed_by(command) => return format!("{name}: {kind}"),
         Kind::Sources | Kind::Texts => "()",

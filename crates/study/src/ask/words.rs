@@ -57,7 +57,13 @@ impl Ask {
     #[must_use]
     pub fn command(&self, command: Command) -> Option<String> {
         let mut words = vec!["wakeplace".to_owned(), command.name().to_owned()];
-        for (argument, values) in self.words()? {
+        let all = self.words()?;
+        let (first, options): (Vec<_>, Vec<_>) =
+            { all.into_iter() }.partition(|(argument, _)| argument.is_positional(command));
+        words.extend(
+            { first.iter() }.flat_map(|(_, values)| values.iter().copied().map(shell_word)),
+        );
+        for (argument, values) in options {
             let option = format!("--{}", argument.option());
             for value in values {
                 words.push(option.clone());
