@@ -93,8 +93,8 @@ fn a_key_that_nothing_reads_is_named() {
     }
 }
 
-/// Goal: rt-app takes keys with `_` for remarks; one that is nearly a key of ours, or one of ours in
-/// another place, is named, and other remarks are not.
+/// Goal: rt-app takes keys with `_` for remarks; one that is nearly a key of ours, or one of ours
+/// in another place, is named, and other remarks are not.
 #[test]
 fn a_key_of_ours_is_not_misspelt_in_silence() {
     let root = |key: &str| {
