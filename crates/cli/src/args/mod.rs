@@ -121,7 +121,7 @@ pub(crate) enum Command {
         arg_required_else_help = true,
     )]
     Sim(SimArgs),
-    /// Score a candidate beside a base, for programs that search: one figure, the same each time
+    /// Give one score of a candidate beside a base, for programs that search
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::EVALUATE_SHORT,
