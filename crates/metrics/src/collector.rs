@@ -208,7 +208,6 @@ impl Collector {
         values.set("task_work_s", seconds(work));
         values.set("task_run_s", seconds(run));
         values.set("task_wait_s", seconds(wait));
-        shares::report(&report.tasks, &mut values);
         add_figures(&mut self.behaviour, energy.as_ref(), report);
         RunMetrics {
             values,
@@ -297,8 +296,9 @@ fn budgets(report: &RunReport, values: &mut Values) {
     }
 }
 
-/// What the engine counts itself: what wake-ups do to each other.
+/// What the engine counts itself: how tasks shared the CPUs, and what wake-ups do to each other.
 fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
+    shares::report(&report.tasks, values);
     if let Some(count) = report.double_placements {
         values.count("double_placements_total", count);
     }

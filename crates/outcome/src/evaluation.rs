@@ -7,7 +7,7 @@
 //! also changes docs/result.schema.json. A score is how many times as good as the base: 1 is like
 //! it, more is better. An evaluation that is not valid has no score, and says why in `failures`.
 //! Tests by part: crates/cli/tests/all/evaluate.rs::`an_evaluation_is_what_the_schema_says` (all
-//! keys), evaluate.rs::`a_scheduler_that_fails_has_no_score` (`Failed`, `BadWakeup`).
+//! keys), evaluate.rs::`a_scheduler_that_fails_has_no_score` (`Failed`).
 //!
 //! Tests: crates/cli/tests/all/evaluate.rs
 

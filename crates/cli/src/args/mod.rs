@@ -61,8 +61,7 @@ pub(crate) use sweep::SweepArgs;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Compares task-placement policies on modelled machines: no board, the same bytes on every
-/// machine; the policy code is what the live scheduler, `scx_wakeplace`, runs
+/// Compares task-placement policies on modelled machines: no board, the same bytes on every machine
 #[derive(Debug, Parser)]
 #[command(
     name = "wakeplace",
@@ -124,7 +123,7 @@ pub(crate) enum Command {
         arg_required_else_help = true,
     )]
     Sim(SimArgs),
-    /// Score a candidate beside a base, for programs that search: one figure, the same every time
+    /// Give one score of a candidate beside a base, for programs that search
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::EVALUATE_SHORT,
@@ -240,7 +239,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: KernelCommand,
     },
-    /// Boot a real kernel in an emulated machine with a platform's topology and run programs in it
+    /// Boot a real kernel in an emulated machine with a platform's topology, for programs
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::LAB,
@@ -250,7 +249,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LabCommand,
     },
-    /// Serve a language model: evaluate, compare, explain and lists as tools of MCP, over stdio
+    /// Serve a language model: evaluate, compare, explain and lists as tools (MCP)
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::MCP,

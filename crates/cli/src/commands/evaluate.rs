@@ -3,10 +3,10 @@
 //! What must stay: bytes of a result depend on the arguments and not on `--jobs`; a candidate is
 //! told by its form alone (`is_scheduler`); a scheduler runs behind the wall, as `sim --scheduler`
 //! does. Exit code 1 if the candidate failed; the evaluation is written all the same. Tests by
-//! part: `a_candidate_is_told_by_its_form` (`is_scheduler`), crates/cli/tests/all/evaluate.rs::
-//! `a_policy_has_a_score_and_its_parts` (`evaluate`, `walled`), evaluate.rs::`a_scheduler_is_scored`
-//! and evaluate.rs::`a_scheduler_that_fails_has_no_score` (schedulers, exit code 1),
-//! evaluate.rs::`wrong_evaluations_are_refused` (`split`).
+//! part: `a_candidate_is_told_by_its_form` (`is_scheduler`),
+//! crates/cli/tests/all/evaluate.rs::`a_policy_has_a_score_and_its_parts` (`evaluate`, `walled`),
+//! evaluate.rs::`a_scheduler_is_scored` and evaluate.rs::`a_scheduler_that_fails_has_no_score`
+//! (schedulers, exit code 1), evaluate.rs::`wrong_evaluations_are_refused` (`split`).
 //!
 //! Tests: below, crates/cli/tests/all/evaluate.rs
 

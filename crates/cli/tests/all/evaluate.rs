@@ -238,7 +238,7 @@ fn a_scheduler_that_fails_has_no_score() {
         (
             "LOST",
             "stall",
-            "a task that could run did not for 100 ms of 100 ms",
+            "a task that could run did not for 100 ms of 100 ms (held by the scheduler",
         ),
     ] {
         let object = made().object(&format!("bad_{bad}.bpf.o"));
@@ -259,15 +259,41 @@ fn a_scheduler_that_fails_has_no_score() {
         );
         let reason = failed["reason"].as_str().expect("a reason");
         assert!(reason.contains(words), "{bad}: {reason}");
-        assert!(
-            failed["wakeup"]["task"].as_str().is_some(),
-            "{bad}: {failed}"
-        );
         let human = evaluating(&object, &["--battery", &battery, "-q"]).output();
         let human = stdout(&human.expect("the program starts"));
         let said = human.contains("No score") && human.contains(&format!("- {kind} in light"));
         assert!(said, "{human}");
     }
+}
+
+/// Goal: the wake-up with which it went wrong is named. The loader ends its scheduler after 111 ms
+/// (`a_loader_runs_in_virtual_time`), so the last wake-up is before, and its task is the load's.
+#[test]
+fn the_last_wakeup_before_a_crash_is_named() {
+    let folder = folder();
+    let battery = battery(&folder);
+    let args = ["--battery", &battery, "--duration=300ms", "--json", "-q"];
+    let output = evaluating(&loader("watch"), &args).output();
+    let output = output.expect("the program starts");
+    assert_code(&output, 1);
+    let found = json(&output);
+    let failed = &found["failures"][0];
+    assert_eq!(failed["kind"], "crash", "{failed}");
+    let end_ns = failed["end_ns"].as_u64().expect("a time");
+    assert!((111_000_000..300_000_000).contains(&end_ns), "{failed}");
+    let wakeup = &failed["wakeup"];
+    let task = wakeup["task"].as_str().expect("a task");
+    assert!(task.starts_with("periodic-"), "{failed}");
+    assert!(
+        wakeup["cpu"].as_u64().is_some_and(|cpu| cpu < 8),
+        "{failed}"
+    );
+    // Eight tasks wake every 16 ms, so the last wake-up is not long ago.
+    let time_ns = wakeup["time_ns"].as_u64().expect("a time");
+    assert!(
+        time_ns <= end_ns && end_ns - time_ns <= 16_000_000,
+        "{failed}"
+    );
 }
 
 /// Goal: a loader that never attaches is refused, and one that goes on for ever ends with its runs.

@@ -3,11 +3,11 @@
 //!
 //! What must stay: the run is the one that failed, since runs are deterministic; looking changes
 //! nothing. A wait begins where the task could run and ends where it does. Tests by part:
-//! evaluate/tests.rs::`waits_by_hand` (`Watch`), crates/cli/tests/all/evaluate.rs::
-//! `a_scheduler_that_fails_has_no_score` (`wakeup`).
+//! evaluate/tests.rs::`waits_by_hand` (`Watch`),
+//! crates/cli/tests/all/evaluate.rs::`the_last_wakeup_before_a_crash_is_named` (`wakeup`).
 //!
 //! Tests: crates/study/src/evaluate/tests.rs,
-//! crates/cli/tests/all/evaluate.rs::a_scheduler_that_fails_has_no_score
+//! crates/cli/tests/all/evaluate.rs::the_last_wakeup_before_a_crash_is_named
 
 use crate::{Experiment, StudyError};
 use wakeplace_engine::{Happening, Observer};

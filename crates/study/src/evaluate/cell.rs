@@ -169,29 +169,42 @@ fn crashed(of: &Comparison, candidate: &PolicyRuns) -> Option<Fault> {
 
 /// A task that could run did not for half of the time asked for, as none did under the base.
 pub(super) fn stalled(of: &Comparison, base: &PolicyRuns, candidate: &PolicyRuns) -> Option<Fault> {
-    let limit_us = of.duration_ns as f64 / 2.0 / 1e3;
-    let stalls = |run: &RunMetrics| {
-        run.values
-            .get(LONGEST_WAIT)
-            .is_some_and(|us| us >= limit_us)
-    };
-    let mut both = base.metrics.iter().zip(&candidate.metrics);
-    let at = both.position(|(base, own)| stalls(own) && !stalls(base))?;
-    let us = candidate.metrics[at]
-        .values
-        .get(LONGEST_WAIT)
-        .unwrap_or_default();
+    let waits = |runs: &PolicyRuns, at: usize| longest_wait(runs, at).unwrap_or_default();
+    let limit_ns = of.duration_ns / 2;
+    let stalls = |runs: &PolicyRuns, at: usize| waits(runs, at).0 >= limit_ns;
+    let mut all = 0..of.seeds.len();
+    let at = all.find(|at| stalls(candidate, *at) && !stalls(base, *at))?;
+    let (ns, place) = waits(candidate, at);
     Some(Fault {
         at,
         kind: FailureKind::Stall,
         reason: format!(
-            "{}: a task that could run did not for {} of {}",
+            "{}: a task that could run did not for {} of {}{place}",
             candidate.policy,
-            time((us * 1e3) as u64),
+            time(ns),
             time(of.duration_ns)
         ),
-        blame: Blame::Wait(of.duration_ns / 2),
+        blame: Blame::Wait(limit_ns),
     })
+}
+
+/// The longest wait of a run, ns, and where that is known: of a task, or of a thread that no metric
+/// counts, as the one that makes the others.
+fn longest_wait(runs: &PolicyRuns, at: usize) -> Option<(u64, String)> {
+    let us = { runs.metrics.get(at) }.and_then(|run| run.values.get(LONGEST_WAIT));
+    let of_task = us.map(|us| ((us * 1e3) as u64, String::new()));
+    let at_end = runs.reports.get(at).and_then(|report| {
+        let wait = report.sched_ext.as_ref()?.longest_wait.as_ref()?;
+        // The class counts from its own last look; where nobody ever ran, it was the whole run.
+        let nobody_ran = report.tasks.iter().all(|task| task.run_ns == 0);
+        let waits_ns = if nobody_ran {
+            report.end_ns
+        } else {
+            wait.waits_ns
+        };
+        Some((waits_ns, format!(" ({})", wait.place)))
+    });
+    of_task.into_iter().chain(at_end).max_by_key(|(ns, _)| *ns)
 }
 
 /// The base has measured something with every seed that the candidate has not.

@@ -2,8 +2,9 @@
 //!
 //! What must stay: names of goals, which programs have; a goal is one metric of a cell, and the
 //! same metric counts once in a cell; energy that the workload is measured by is the goal `energy`.
-//! Tests by part: evaluate/tests.rs::`goals_are_named` (`parse`), evaluate/tests.rs::
-//! `a_cells_goals_are_what_it_measures` (`metric`), evaluate/tests.rs::`ratios_by_hand` (`Ratio`).
+//! Free: words of errors. Tests by part: evaluate/tests.rs::`goals_are_named` (`parse`),
+//! evaluate/tests.rs::`a_cells_goals_are_what_it_measures` (`metric`),
+//! evaluate/tests.rs::`ratios_by_hand` (`Ratio`).
 //!
 //! Tests: crates/study/src/evaluate/tests.rs
 

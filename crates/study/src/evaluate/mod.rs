@@ -8,8 +8,9 @@
 //! What must stay: the rule of the score, which is said in docs/guide/evaluate.md and in the help;
 //! nothing of it is fitted to anything. All cells count alike, and all goals of a cell. A candidate
 //! that fails anywhere has no score. Tests by part: evaluate/tests.rs::`a_score_by_hand` (`score`,
-//! `part`), `a_candidate_that_is_the_base_is_refused` (`of`), `seeds_that_vary_nothing_have_no_
-//! interval` (`over_seeds`), crates/cli/tests/all/evaluate.rs (all of it).
+//! `part`), evaluate/tests.rs::`a_candidate_that_is_the_base_is_refused` (`of`),
+//! evaluate/tests.rs::`seeds_that_vary_nothing_have_no_interval` (`over_seeds`),
+//! crates/cli/tests/all/evaluate.rs (all of it).
 //!
 //! Tests: crates/study/src/evaluate/tests.rs, crates/cli/tests/all/evaluate.rs
 

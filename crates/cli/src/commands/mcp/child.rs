@@ -5,8 +5,8 @@
 //! the call, whatever ends that; it has no standard input. What it prints is the answer, also with
 //! exit code 1: a candidate that fails has an evaluation. Tests by part:
 //! crates/cli/tests/all/mcp.rs::`a_session_lists_and_calls_tools` (`run`),
-//! mcp.rs::`a_call_that_takes_too_long_is_ended` (`Limits`), mcp.rs::
-//! `what_is_wrong_is_the_tools_error` (`said`).
+//! mcp.rs::`a_call_that_takes_too_long_is_ended` (`Limits`),
+//! mcp.rs::`what_is_wrong_is_the_tools_error` (`said`).
 //!
 //! Tests: crates/cli/tests/all/mcp.rs
 

@@ -32,8 +32,8 @@ use tokio::sync::Semaphore;
 /// What a client tells its model.
 const INSTRUCTIONS: &str = "wakeplace simulates Linux's task placement: where tasks run, and what \
     that costs in energy and latency, on models of real machines. `evaluate` scores a candidate \
-    (a policy with parameters, or a sched_ext scheduler) beside a base: 1 is like the base, more is \
-    better. `parameters` lists what can be set, `explain` says why a task went where it went, \
+    (a policy with parameters, or a sched_ext scheduler) beside a base: 1 is like the base, more \
+    is better. `parameters` lists what can be set, `explain` says why a task went where it went, \
     `compare` has all figures. The same question has the same answer. Nothing is written.";
 
 /// Serves until the client closes standard input.
