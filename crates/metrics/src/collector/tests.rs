@@ -25,6 +25,7 @@ fn report(end_ns: u64) -> RunReport {
     let task = TaskTotals {
         run_ns: 500_000_000,
         wait_ns: 250_000_000,
+        longest_wait_ns: 100_000_000,
         activations: 1,
         counted: 500,
         work_ns: 125_000_000,
