@@ -162,6 +162,7 @@ fn comparison(base: PolicyRuns, candidate: PolicyRuns) -> Comparison {
         settings: Vec::new(),
         options: Vec::new(),
         measured_by: vec!["runtime_s".into()],
+        shown: Vec::new(),
         modelled_power: false,
         runs: vec![base, candidate],
         margin_pct: 1.0,
