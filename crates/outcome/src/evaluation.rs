@@ -102,7 +102,7 @@ pub struct WaitOfCell {
     pub platform: String,
     /// Name of the load in the battery.
     pub load: String,
-    /// Under both, us.
+    /// The longest of all seeds, under both, us.
     pub us: Both,
 }
 

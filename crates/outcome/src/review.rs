@@ -86,9 +86,9 @@ pub struct ReviewRow {
 words! {
     /// Whether a claim holds.
     Holds {
-        /// In all places that it names, told by the interval.
+        /// In all places that it names: a change by its interval, a value by its mean.
         Yes = "holds",
-        /// Not in some place, told by the interval.
+        /// Not in some place.
         No = "does not hold",
         /// An interval reaches over the limit: more seeds may tell.
         NotTold = "not told",

@@ -76,7 +76,7 @@ fn headline(evaluation: &Evaluation) -> String {
         ),
         None => {
             let failed = evaluation.failures.len();
-            format!("{of}. No score: the candidate failed in {failed} of them.")
+            format!("{of}. No score: the candidate failed in {failed} of the cells.")
         }
     }
 }

@@ -49,7 +49,7 @@ struct Choice {
     wakes: bool,
 }
 
-/// So many are kept: a run of minutes has not more, and two of them take 200 MB.
+/// So many are kept, which take 200 MB for two runs: minutes of most loads.
 const MOST: usize = 4_000_000;
 
 impl Choices {
@@ -96,7 +96,7 @@ impl Observer for Choices {
 
 impl Experiment {
     /// Runs the two contenders with the first seed and finds where they part; None: every wake-up
-    /// that both have went to the same CPU.
+    /// that both have went to the same CPU, of the first four million.
     ///
     /// # Errors
     /// As [`Experiment::run`]; there are not two contenders.

@@ -288,7 +288,7 @@ fn partings(
             continue;
         };
         let parted = cell.experiment.parting().map_err(Failure::input)?;
-        let wakeup = parted.map(|parted| told(cell, &parted)).transpose()?;
+        let wakeup = parted.map(|parted| told(cell, &parted, args)).transpose()?;
         all.push(Parting {
             platform: row.platform.clone(),
             load: row.load.clone(),
@@ -338,7 +338,11 @@ fn recorded(experiment: &Experiment, path: &Path) -> Result<(), Failure> {
 }
 
 /// A wake-up that went differently, explained on both sides.
-fn told(cell: &BatteryCell, parted: &wakeplace_study::Parted) -> Result<PartedWakeup, Failure> {
+fn told(
+    cell: &BatteryCell,
+    parted: &wakeplace_study::Parted,
+    args: &ReviewArgs,
+) -> Result<PartedWakeup, Failure> {
     let task = &parted.task;
     let side = |side: usize| -> Result<PartedSide, Failure> {
         let own = one_side(&cell.experiment, side);
@@ -365,7 +369,7 @@ fn told(cell: &BatteryCell, parted: &wakeplace_study::Parted) -> Result<PartedWa
             },
             ..About::default()
         };
-        let command = command(&own, (&name, is_scheduler), &about, &cell.request);
+        let command = command(&own, (&name, is_scheduler), &about, (&cell.request, args));
         let question = Question { request, about };
         Ok(PartedSide {
             time_ns: parted.time_ns[side],
@@ -398,7 +402,7 @@ fn command(
     run: &Experiment,
     (name, is_scheduler): (&str, bool),
     about: &About,
-    asked: &Request,
+    (asked, args): (&Request, &ReviewArgs),
 ) -> String {
     let ms = run.options.duration_ns / 1_000_000;
     let length = match run.options.duration_ns % 1_000_000 {
@@ -431,6 +435,16 @@ fn command(
     }
     words.extend(about.wakeup.map(|number| format!("--wakeup {number}")));
     words.extend(about.why_not.map(|cpu| format!("--why-not {cpu}")));
+    let with = |option: &str, value: Option<&str>| {
+        value.map(|value| format!("{option} {}", shell_word(value)))
+    };
+    let config = args.kernel_config.as_deref().and_then(Path::to_str);
+    words.extend(with("--kernel-config", config.filter(|_| !is_scheduler)));
+    words.extend(with(
+        "--kernel",
+        args.schedulers.kernel.as_deref().filter(|_| is_scheduler),
+    ));
+    words.extend((is_scheduler && args.schedulers.interpret).then(|| "--interpret".to_owned()));
     for policy in &about.compare_policy {
         words.extend(["--compare-policy".to_owned(), shell_word(policy)]);
     }

@@ -15,7 +15,7 @@ use crate::common;
 use crate::kernel_runs::{is_there, version};
 use crate::schedulers::{made, prepared};
 
-use common::{assert_code, assert_refused, file, folder, program, run_in, stderr, stdout};
+use common::{assert_code, assert_refused, file, folder, program, run_in, stdout};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -312,8 +312,16 @@ fn schedulers_are_reviewed() {
     );
     let facts = found["conditions"].to_string();
     assert!(facts.contains("scheduler.sha256"), "{facts}");
-    let told = found["partings"].to_string();
-    assert!(stderr(&output).is_empty() || !told.is_empty());
+    // Each side is explained by its own scheduler.
+    let wakeup = &found["partings"][0]["wakeup"];
+    for (side, object) in [("base", "fifo.bpf.o"), ("change", "vtime.bpf.o")] {
+        let command = wakeup[side]["command"].as_str().expect("a command");
+        assert!(
+            command.contains("--scheduler") && command.contains(object),
+            "{command}"
+        );
+        assert!(command.contains("--kernel "), "{command}");
+    }
 }
 
 /// Goal: two builds of one tree are reviewed, and their decisions explained by the tree's own

@@ -21,6 +21,7 @@
 
 use super::axis;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// A point with its interval, in a row of a dot plot.
 pub(super) struct Dot {
@@ -78,13 +79,10 @@ pub(super) fn base(height: usize, values: Vec<Value>, rest: Value) -> Value {
 
 /// Each once, in the order of their first use.
 pub(super) fn once<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
-    let mut found: Vec<&str> = Vec::new();
-    for one in all {
-        if !found.contains(&one.as_str()) {
-            found.push(one);
-        }
-    }
-    found
+    let mut seen = BTreeSet::new();
+    all.map(String::as_str)
+        .filter(|one| seen.insert(*one))
+        .collect()
 }
 
 /// Colours of policies, in their order: the base is the first.

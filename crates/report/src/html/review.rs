@@ -243,7 +243,7 @@ fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
     (!blocks.is_empty()).then(|| Section {
         id: format!("{id}-partings"),
         title: "The first wake-ups that went differently".to_owned(),
-        lead: "Of the three largest changes, with the first seed. The commands explain them in \
+        lead: "Of the largest changes, with the first seed. The commands explain them in \
                full."
             .to_owned(),
         blocks,

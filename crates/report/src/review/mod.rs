@@ -91,7 +91,11 @@ impl Reviewed<'_> {
                 if runs.is_stuck() {
                     let side = if at == 0 { "base" } else { "change" };
                     let why = comparison.why_stuck.as_deref();
-                    let why = why.unwrap_or("a run got stuck");
+                    // The reason is that of the first side that got stuck.
+                    let own = comparison.runs[..at]
+                        .iter()
+                        .all(|before| !before.is_stuck());
+                    let why = why.filter(|_| own).unwrap_or("a run got stuck");
                     all.push(format!("{}, {load}: {side}: {why}", comparison.platform));
                 }
             }
@@ -136,9 +140,6 @@ fn order(a: &ReviewRow, b: &ReviewRow) -> Ordering {
 fn rows(loads: &[String], results: &[outcome::Comparison]) -> Vec<ReviewRow> {
     let mut rows = Vec::new();
     for (load, result) in loads.iter().zip(results) {
-        if result.runs.iter().any(|run| !run.complete) {
-            continue;
-        }
         let own = result.measured_by.first().map(String::as_str);
         let mut metrics: Vec<&str> = own.into_iter().collect();
         for metric in KEY_METRICS.into_iter().chain(BESIDE) {
@@ -163,6 +164,10 @@ fn row(load: &str, result: &outcome::Comparison, delta: &Delta) -> Option<Review
     let [base, change] = result.runs.as_slice() else {
         return None;
     };
+    // What got stuck is no ground for a judgement.
+    if !base.complete || !change.complete {
+        return None;
+    }
     let metric = base.metrics.value(&delta.metric)?;
     Some(ReviewRow {
         platform: base.platform.clone(),

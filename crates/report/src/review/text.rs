@@ -28,7 +28,9 @@ const PLACES: usize = 5;
 /// How the tables are to be read.
 const HOW: &str = "base and change: means over the seeds. perc_diff: the change seed by seed (the \
     geometric mean of the ratios) with its 95 % interval; it is not the ratio of the two means.";
-/// Most lines of figures that got better, on a terminal and in a mail.
+/// Columns of a board and a load.
+const PLACE: usize = 28;
+/// Most lines of one table, on a terminal and in a mail; CSV, JSON and the page have all.
 const MOST: usize = 40;
 
 /// For a terminal.
@@ -181,7 +183,7 @@ fn figures(rows: &[&ReviewRow]) -> String {
     for metric in metrics {
         let own: Vec<_> = rows.iter().filter(|row| row.metric == metric).collect();
         if left == 0 {
-            let _ = writeln!(text, " {metric}: {} more", own.len());
+            let _ = writeln!(text, " {metric}: {} more (`--format csv`)", own.len());
             continue;
         }
         let unit = own.first().map_or("", |row| row.unit.as_str());
@@ -194,7 +196,7 @@ fn figures(rows: &[&ReviewRow]) -> String {
             text.push_str(&(figure(row) + "\n"));
         }
         if own.len() > left {
-            let _ = writeln!(text, "  and {} more", own.len() - left);
+            let _ = writeln!(text, "  and {} more (`--format csv`)", own.len() - left);
         }
         left = left.saturating_sub(own.len());
     }
@@ -216,9 +218,13 @@ fn figure(row: &ReviewRow) -> String {
     });
     let (base, new) = (mean(row.base), mean(row.change));
     let change = change.replace(" %", "%");
-    format!("  {place:28}{base:>8}{new:>8}{change:>10}  {ends}")
-        .trim_end()
-        .to_owned()
+    let figures = format!("{base:>8}{new:>8}{change:>10}  {ends}");
+    // A name that is too long for its column has a line of its own.
+    let line = match place.chars().count() > PLACE {
+        true => format!("  {place}\n  {:PLACE$}{figures}", ""),
+        false => format!("  {place:PLACE$}{figures}"),
+    };
+    line.trim_end().to_owned()
 }
 
 /// Which claims hold, and of those that do not where.
@@ -291,8 +297,8 @@ fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> Strin
     let beside = beside(parting, width);
     let Some(wakeup) = &parting.wakeup else {
         let line = format!(
-            "{platform}, {load} ({metric} {change}), seed {seed}: every wake-up of both runs went \
-             to the same CPU; what differs is not placement at wake-up (clocks, balancing, order \
+            "{platform}, {load} ({metric} {change}), seed {seed}: every wake-up of both runs (of \
+             the first four million) went to the same CPU; what differs is not placement at wake-up (clocks, balancing, order \
              on a CPU)."
         );
         return text + &wrap(&line, width) + "\n" + &beside;

@@ -80,6 +80,9 @@ pub(super) fn read(text: &str, name: &str) -> Result<Battery, Flaw> {
         let at = raw.boards.span().start;
         return Err(Flaw::new(at, "no board", "expected at least one platform"));
     }
+    if raw.load.is_empty() {
+        return Err(Flaw::new(0, "no load", "expected at least one `[[load]]`"));
+    }
     let mut loads: Vec<Load> = Vec::new();
     for load in &raw.load {
         let one = read_load(load, &boards)?;
@@ -106,6 +109,11 @@ fn read_load(raw: &RawLoad, boards: &[String]) -> Result<Load, Flaw> {
     let workload = raw.workload.get_ref();
     let bad = |why: String| Flaw::from_message(raw.workload.span().start, &why);
     sized(workload, 1).map_err(|why| bad(format!("`{workload}` has a `{{`; {why}")))?;
+    if raw.boards.as_ref().is_some_and(Vec::is_empty) {
+        let at = raw.name.span().start;
+        let problem = format!("load `{}` runs on no board", raw.name.get_ref());
+        return Err(Flaw::new(at, problem, "expected boards, or no `boards`"));
+    }
     for board in raw.boards.iter().flatten() {
         if !boards.contains(board.get_ref()) {
             let at = board.span().start;

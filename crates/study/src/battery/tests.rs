@@ -129,6 +129,13 @@ fn what_is_wrong_is_named() {
     assert!(with("duration", "durations").contains("`duration`"));
     let none = with("boards = [\"hikey960\", \"juno-r0\"]", "boards = []");
     assert!(none.contains("two.toml:5:10: no board"), "{none}");
+    let nowhere = with("boards = [\"juno-r0\"]", "boards = []");
+    assert!(
+        nowhere.contains("two.toml:12:8: load `few` runs on no board"),
+        "{nowhere}"
+    );
+    let empty = "title = \"a\"\nseeds = 1\nduration = \"1s\"\nboards = [\"tc2\"]\nload = []\n";
+    assert!(refused(empty).contains("no load; expected at least one"));
     let name = Battery::load("smal").unwrap_err().to_string();
     let expected = "unknown battery `smal`; expected one of small, quick, full, or a TOML file; \
                     did you mean `small`?";

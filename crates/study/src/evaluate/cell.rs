@@ -75,7 +75,7 @@ pub(super) fn judge_cell(
         },
         goals: Vec::new(),
         fairness_pct: both(base, candidate, FAIRNESS),
-        longest_wait_us: both(base, candidate, LONGEST_WAIT),
+        longest_wait_us: longest(base, candidate),
         failed: None,
         warnings: Vec::new(),
     };
@@ -93,18 +93,15 @@ pub(super) fn judge_cell(
         if let Some(fault) = &fault {
             judged.failed = Some(failed(&judged.shown, (experiment, of), fault)?);
         } else {
-            let counted = metrics.iter().filter(|(goal, metric)| {
-                let has = has_ratio(base, metric);
-                if !has {
-                    judged.warnings.push(format!(
+            for (goal, metric) in &metrics {
+                match ratios(metric, (base, candidate)) {
+                    Some(ratios) => judged.goals.push((goal.clone(), ratios)),
+                    None => judged.warnings.push(format!(
                         "{place}: the goal `{goal}` does not count, since `{metric}` is 0 or less \
-                         under the base"
-                    ));
+                         in a run and has no ratio"
+                    )),
                 }
-                has
-            });
-            let counted: Vec<_> = counted.cloned().collect();
-            judged.goals = ratios(&counted, (base, candidate), &place)?;
+            }
         }
     }
     if !judged.goals.is_empty() {
@@ -147,6 +144,19 @@ fn mean(runs: &PolicyRuns, metric: &str) -> Option<f64> {
 fn both(base: &PolicyRuns, candidate: &PolicyRuns, metric: &str) -> Option<Both> {
     let (base, candidate) = (mean(base, metric)?, mean(candidate, metric)?);
     Some(Both { base, candidate })
+}
+
+/// The longest wait under both, over the seeds.
+fn longest(base: &PolicyRuns, candidate: &PolicyRuns) -> Option<Both> {
+    let most = |runs: &PolicyRuns| {
+        values(&runs.metrics, LONGEST_WAIT)
+            .into_iter()
+            .reduce(f64::max)
+    };
+    Some(Both {
+        base: most(base)?,
+        candidate: most(candidate)?,
+    })
 }
 
 /// A run of the candidate's that could not go on.
@@ -252,39 +262,16 @@ fn failed(
     })
 }
 
-/// Can anything be compared with the base's values?
-fn has_ratio(base: &PolicyRuns, metric: &str) -> bool {
-    let values = values(&base.metrics, metric);
-    values
-        .iter()
-        .all(|value| Ratio::of(metric).value(*value, *value).is_some())
-}
-
-/// How many times as good as the base the candidate is, goal by goal and seed by seed.
-fn ratios(
-    metrics: &[(String, String)],
-    (base, candidate): (&PolicyRuns, &PolicyRuns),
-    place: &str,
-) -> Result<Vec<(String, Vec<f64>)>, StudyError> {
-    let mut all = Vec::new();
-    for (goal, metric) in metrics {
-        let (from, to) = (
-            values(&base.metrics, metric),
-            values(&candidate.metrics, metric),
-        );
-        let ratio = Ratio::of(metric);
-        let mut own = Vec::new();
-        for (from, to) in from.iter().zip(&to) {
-            own.push(ratio.value(*from, *to).ok_or_else(|| {
-                StudyError::Evaluate(format!(
-                    "goal `{goal}`: `{metric}` is {from} under the base and {to} under the \
-                     candidate in {place}, which has no ratio; expected a goal of positive values"
-                ))
-            })?);
-        }
-        all.push((goal.clone(), own));
-    }
-    Ok(all)
+/// How many times as good as the base the candidate is, seed by seed; None: some run's value says
+/// nothing.
+fn ratios(metric: &str, (base, candidate): (&PolicyRuns, &PolicyRuns)) -> Option<Vec<f64>> {
+    let (from, to) = (
+        values(&base.metrics, metric),
+        values(&candidate.metrics, metric),
+    );
+    let ratio = Ratio::of(metric);
+    let both = from.iter().zip(&to);
+    both.map(|(from, to)| ratio.value(*from, *to)).collect()
 }
 
 /// The goals, then what is looked at beside them.

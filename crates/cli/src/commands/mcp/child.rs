@@ -54,16 +54,20 @@ async fn finished(words: &[String], limits: Limits) -> Result<Vec<String>, Strin
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true)
+        // A build of a tree has children of its own.
+        .process_group(0)
         .spawn()
         .map_err(|error| format!("the command cannot be started: {error}"))?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let [most, most_said] = limits.bytes;
-    let (printed, said) = tokio::join!(read(out, most), read(err, most_said));
+    let (printed, (said, _)) = tokio::join!(read(out, most), read(err, most_said));
+    let printed = Some(printed)
+        .filter(|(_, whole)| *whole)
+        .map(|(text, _)| text);
     let printed = printed.ok_or_else(|| {
         let mib = most >> 20;
         format!("the result has more than {mib} MiB; expected less to run, as fewer seeds")
     })?;
-    let said = said.unwrap_or_default();
     let ended = child.wait().await.map_err(|error| error.to_string())?;
     match ended.code() {
         Some(0 | 1) if !printed.is_empty() => Ok([printed, said]
@@ -81,12 +85,14 @@ async fn finished(words: &[String], limits: Limits) -> Result<Vec<String>, Strin
     }
 }
 
-/// All that is said there; None: more than may be. Whoever says more is not heard to its end.
-async fn read(from: Option<impl AsyncRead + Unpin>, most: u64) -> Option<String> {
+/// What is said there, at most so much, and whether that is all of it.
+async fn read(from: Option<impl AsyncRead + Unpin>, most: u64) -> (String, bool) {
     let mut bytes = Vec::new();
     if let Some(from) = from {
         // What was read before an error is what there is.
         let _ = from.take(most + 1).read_to_end(&mut bytes).await;
     }
-    (bytes.len() as u64 <= most).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    let is_whole = bytes.len() as u64 <= most;
+    bytes.truncate(most as usize);
+    (String::from_utf8_lossy(&bytes).into_owned(), is_whole)
 }

@@ -34,7 +34,8 @@ const INSTRUCTIONS: &str = "wakeplace simulates Linux's task placement: where ta
     that costs in energy and latency, on models of real machines. `evaluate` scores a candidate \
     (a policy with parameters, or a sched_ext scheduler) beside a base: 1 is like the base, more \
     is better. `parameters` lists what can be set, `explain` says why a task went where it went, \
-    `compare` has all figures. The same question has the same answer. Nothing is written.";
+    `compare` has all figures. The same question has the same answer. No tool writes a \
+    result to a file.";
 
 /// Serves until the client closes standard input.
 pub(crate) fn serve(args: &McpArgs) -> Outcome {
@@ -95,11 +96,15 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::all()))
+        Ok(ListToolsResult::with_all_items(tools::all(
+            self.allow_trees,
+        )))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all().into_iter().find(|tool| tool.name == name)
+        tools::all(self.allow_trees)
+            .into_iter()
+            .find(|tool| tool.name == name)
     }
 
     async fn call_tool(

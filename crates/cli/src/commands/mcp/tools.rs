@@ -82,15 +82,18 @@ const LISTS: [(&str, &str, &[&str]); 4] = [
 /// The list of what can be set.
 const PARAMETERS: &str = "parameters";
 
-/// All tools.
-pub(super) fn all() -> Vec<Tool> {
-    let read_only = ToolAnnotations::new().read_only(true).open_world(false);
-    let tool = |name: &'static str, about: &'static str, schema: Object| {
-        Tool::new(name, about, schema).with_annotations(read_only.clone())
+/// All tools; with trees those that run something compile foreign code, which a client must know.
+pub(super) fn all(allow_trees: bool) -> Vec<Tool> {
+    let annotated = |tool: Tool, reads: bool| {
+        tool.with_annotations(ToolAnnotations::new().read_only(reads).open_world(!reads))
     };
-    let runs = RUNS
-        .iter()
-        .map(|runs| tool(runs.command.name(), runs.about, schema(runs)));
+    let tool = |name: &'static str, about: &'static str, schema: Object| {
+        annotated(Tool::new(name, about, schema), true)
+    };
+    let runs = RUNS.iter().map(|runs| {
+        let own = Tool::new(runs.command.name(), runs.about, schema(runs));
+        annotated(own, !allow_trees)
+    });
     let lists = LISTS
         .iter()
         .map(|(name, about, _)| tool(name, about, object(Map::new(), &[])));
@@ -201,7 +204,7 @@ pub(super) fn words(
         none_left(tool, &given)?;
         return Ok(own(words));
     }
-    let tools = all();
+    let tools = all(false);
     let names = || tools.iter().map(|tool| tool.name.as_ref());
     Err(format!(
         "unknown tool `{}`; expected one of {}{}",
@@ -343,7 +346,7 @@ mod tests {
 
     #[test]
     fn schemas_have_all_arguments() {
-        let tools = all();
+        let tools = all(false);
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
         let expected = [
             "evaluate",

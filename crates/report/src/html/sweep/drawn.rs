@@ -49,7 +49,7 @@ pub(super) fn front(sweep: &Sweep, front: &Front) -> Value {
             "x": x, "y": y, "kind": kind, "group": sweep.group(point)}),
         )
     };
-    // Those of the front first: they are drawn whatever their number.
+    // Those of the front are drawn before others.
     let mut all: Vec<Value> = { sweep.points.iter().enumerate() }
         .filter_map(one)
         .collect();

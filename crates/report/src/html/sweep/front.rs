@@ -8,6 +8,7 @@
 
 use super::once;
 use super::points::Sweep;
+use std::collections::BTreeMap;
 use wakeplace_metrics::{Better, find_metric};
 
 /// What two metrics cost each other.
@@ -17,6 +18,8 @@ pub(super) struct Front {
     pub(super) groups: Vec<Group>,
     /// Some group has several points.
     several: bool,
+    /// What each point is: chosen, of the front, or nothing.
+    words: Vec<&'static str>,
 }
 
 /// Points of one machine and load: others are not weighed against each other.
@@ -45,8 +48,12 @@ impl Front {
         let names: Vec<String> = { sweep.points.iter() }
             .map(|point| sweep.group(point))
             .collect();
+        let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, name) in names.iter().enumerate() {
+            members.entry(name.as_str()).or_default().push(at);
+        }
         let group = |name: &&str| {
-            let own = (0..names.len()).filter(|at| names[*at] == **name);
+            let own = members[*name].iter().copied();
             let own: Vec<(usize, [f64; 2])> = own.filter_map(|at| Some((at, cost(at)?))).collect();
             let front = front(&own);
             let chosen = chosen(&front)?;
@@ -57,9 +64,16 @@ impl Front {
             })
         };
         let all = once(names.iter());
+        let groups: Vec<Group> = all.iter().filter_map(group).collect();
+        let mut words = vec![""; names.len()];
+        for group in &groups {
+            group.front.iter().for_each(|at| words[*at] = "front");
+            words[group.chosen] = "chosen";
+        }
         Self {
             metrics: (x, y),
-            groups: all.iter().filter_map(group).collect(),
+            groups,
+            words,
             several: all.len() < names.len(),
         }
     }
@@ -71,12 +85,7 @@ impl Front {
 
     /// What a point is.
     pub(super) fn word(&self, point: usize) -> &'static str {
-        let mut groups = self.groups.iter();
-        match groups.find(|group| group.front.contains(&point)) {
-            Some(group) if group.chosen == point => "chosen",
-            Some(_) => "front",
-            None => "",
-        }
+        self.words[point]
     }
 }
 

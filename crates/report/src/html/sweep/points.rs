@@ -125,11 +125,15 @@ pub(super) fn named(point: &Point, key: &str) -> String {
     }
 }
 
-/// It is the machine, or of the load.
+/// It is the machine or of it, of the load, or of what is drawn and how long.
 fn is_of_load(key: &str) -> bool {
     let of_model = key.strip_prefix("workload.");
     let hint = |key: &str| key.contains("clamp_") || key.contains("util_");
-    matches!(key, "platform" | "workload") || of_model.is_some_and(|key| !hint(key))
+    let of_machine = ["platform.", "model."]
+        .iter()
+        .any(|part| key.starts_with(part));
+    let of_run = matches!(key, "platform" | "workload" | "duration" | "jitter");
+    of_run || of_machine || of_model.is_some_and(|key| !hint(key))
 }
 
 /// A row as a point.
