@@ -357,10 +357,8 @@ mod tests {
         let places: Vec<_> = { largest(&review, 3).into_iter() }
             .map(|row| (row.platform.as_str(), row.delta_pct))
             .collect();
-        // What is not told has no place, however large.
-        assert_eq!(
-            places,
-            [("b", Some(-50.0)), ("a", Some(30.0)), ("b", Some(10.0))]
-        );
+        // The worse first; what is not told has no place, however large.
+        let expected = [("a", Some(30.0)), ("b", Some(-50.0)), ("b", Some(10.0))];
+        assert_eq!(places, expected);
     }
 }

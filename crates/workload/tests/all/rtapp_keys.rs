@@ -98,7 +98,10 @@ fn a_key_that_nothing_reads_is_named() {
 #[test]
 fn a_key_of_ours_is_not_misspelt_in_silence() {
     let root = |key: &str| {
-        let text = format!("{{\"tasks\":{{\"t\":{{\"run\":1}}}},\n\"{key}\":{{}}}}");
+        let text = format!(
+            "{{\"tasks\":{{\"t\":{{\"run\":1}}}},\"global\":{{\"calibration\":\"CPU0\"}},\n\
+             \"{key}\":{{}}}}"
+        );
         let spec = Spec::parse_rtapp(text.as_bytes(), "f.json", &LoadOptions::default());
         spec.expect(&text).warnings
     };
