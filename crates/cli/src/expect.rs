@@ -371,7 +371,15 @@ impl Checked {
             (None, Some(mean)) => format!("{mean} {unit}"),
             (None, None) => found.word.to_owned(),
         };
-        let word = found.word.to_owned();
+        let fails = found.holds.is_none() && self.strict;
+        let said = match fails {
+            true => format!("{said}: not told, which fails (--strict)"),
+            false => said,
+        };
+        let word = match fails {
+            true => format!("{} (--strict)", found.word),
+            false => found.word.to_owned(),
+        };
         let verdict = match found.holds {
             Some(true) => Cell::Toned(Tone::Good, word),
             None if !self.strict => Cell::from(word),

@@ -19,7 +19,7 @@ use crate::comparison::comparison;
 use crate::html::read;
 use crate::html::{HtmlError, Source};
 use crate::{Format, Style};
-use kept::{Kept, hash, kept};
+use kept::{HINT, Kept, hash, kept};
 use left::Left;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -173,7 +173,13 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
     if old.platform == new.platform && changed(&old.platform_hash, &new.platform_hash) {
         lines.push(format!("platform: {} has other figures", new.platform));
     }
-    if old.workload == new.workload && changed(&old.workload_hash, &new.workload_hash) {
+    // What is drawn and hints of tasks are a part of the workload, and are told themselves.
+    let hints = |of: &Kept| -> Vec<(String, String)> {
+        let own = of.settings.iter().filter(|(key, _)| key.starts_with(HINT));
+        own.cloned().collect()
+    };
+    let told = old.jitter != new.jitter || hints(old) != hints(new);
+    if old.workload == new.workload && changed(&old.workload_hash, &new.workload_hash) && !told {
         lines.push(format!(
             "workload: {} has other contents or deadlines",
             new.workload

@@ -2,11 +2,12 @@
 //! "Claims").
 //!
 //! What must stay: conditions are those of `--expect`; a claim holds if it holds in every place
-//! that it names and that measured the metric: a change by its interval, a value by its mean; one place where it does not
-//! hold is enough for it not to hold. What cannot be looked for is refused before anything runs
-//! (`read`, `check`), what nobody measured afterwards (`judge`). Keys of files stay. Tests by part:
-//! `files_are_read_and_refused` (`read`), crates/cli/tests/all/review.rs::`claims_are_judged`
-//! (`judge`, `place`), review.rs::`wrong_claims_are_refused` (`check`, what nobody measured).
+//! that it names and that measured the metric: a change by its interval, a value by its mean; one
+//! place where it does not hold is enough for it not to hold. What cannot be looked for is refused
+//! before anything runs (`read`, `check`), what nobody measured afterwards (`judge`). Keys of
+//! files stay. Tests by part: `files_are_read_and_refused` (`read`),
+//! crates/cli/tests/all/review.rs::`claims_are_judged` (`judge`, `place`),
+//! review.rs::`wrong_claims_are_refused` (`check`, what nobody measured).
 //!
 //! Tests: below, crates/cli/tests/all/review.rs
 

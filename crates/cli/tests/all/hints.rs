@@ -116,3 +116,27 @@ fn hints_are_varied() {
     let wrong = sweep(&["--vary=task.uj.util_min=0,1"]);
     assert_refused(&wrong, &["it has no task `uj`; did you mean `ui`?"]);
 }
+
+/// Goal: of two results that differ in a hint the hint is told, and not another load: the file is
+/// the same.
+#[test]
+fn a_difference_names_the_hint() {
+    let folder = folder();
+    common::file(&folder, "load.json", LOAD);
+    for (name, more) in [
+        ("before.json", &[][..]),
+        ("after.json", &["--set=task.ui.util_min=900"]),
+    ] {
+        let place = ["--output", name];
+        let output = run_in(folder.path(), &[&["sim"][..], &RUN, &place, more].concat());
+        assert_code(&output, 0);
+    }
+    let output = run_in(folder.path(), &["diff", "before.json", "after.json"]);
+    assert_code(&output, 0);
+    let said = stdout(&output);
+    assert!(
+        said.contains("task.ui.util_min: absent, then 900"),
+        "{said}"
+    );
+    assert!(!said.contains("other contents"), "{said}");
+}

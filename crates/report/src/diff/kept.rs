@@ -125,8 +125,16 @@ fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Begins the settings that are hints of a workload's tasks.
+pub(super) const HINT: &str = "task.";
+
 /// Of a policy in a result of `sim` or `compare`.
 fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
+    let hints = result
+        .settings
+        .iter()
+        .filter(|(key, _)| key.starts_with(HINT));
+    let hints: Pairs = hints.cloned().collect();
     Kept {
         case: None,
         complete: run.complete,
@@ -137,7 +145,7 @@ fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
         policy: run.policy.clone(),
         duration_ns: result.duration_ns,
         jitter: result.jitter.clone(),
-        settings: pairs([&run.settings, &result.options]),
+        settings: [pairs([&run.settings, &result.options]), hints.0].concat(),
         program: program(&result.version, result.commit.as_ref()),
         measured_by: result.measured_by.clone(),
         modelled_power: result.modelled_power,

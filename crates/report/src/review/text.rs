@@ -298,8 +298,8 @@ fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> Strin
     let Some(wakeup) = &parting.wakeup else {
         let line = format!(
             "{platform}, {load} ({metric} {change}), seed {seed}: every wake-up of both runs (of \
-             the first four million) went to the same CPU; what differs is not placement at wake-up (clocks, balancing, order \
-             on a CPU)."
+             the first four million) went to the same CPU; what differs is not placement at \
+             wake-up (clocks, balancing, order on a CPU)."
         );
         return text + &wrap(&line, width) + "\n" + &beside;
     };
