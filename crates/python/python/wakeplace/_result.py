@@ -251,7 +251,8 @@ class Evaluation:
     @property
     def score(self) -> float | None:
         """How many times as good as the base; None if the candidate failed: `failures` says how."""
-        return self.data["score"]
+        score: float | None = self.data["score"]
+        return score
 
     def json(self) -> str:
         """The bytes that ``wakeplace evaluate --json`` writes."""
@@ -265,7 +266,8 @@ class Evaluation:
     def command(self) -> str | None:
         """The command that gives the same bytes with ``--json``; None where a platform is a
         dict."""
-        return self.data["command"]
+        command: str | None = self.data["command"]
+        return command
 
     def __getitem__(self, key: str) -> Any:
         return self.data[key]
