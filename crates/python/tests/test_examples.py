@@ -33,7 +33,7 @@ def test_notebook(file):
 
 def test_search():
     command = [sys.executable, ROOT / "examples/search.py"]
-    command += ["--population", "4", "--generations", "2", "--judges", "2", "--duration", "50ms"]
+    command += ["--population", "4", "--generations", "2", "--judges", "2", "--duration", "300ms"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("# ") and "unseen" in ran.stdout

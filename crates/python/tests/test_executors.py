@@ -53,7 +53,8 @@ def test_a_store_goes_on_and_is_that_of_the_command_line(alone, tmp_path):
 
 def test_a_store_of_another_sweep_is_refused(tmp_path):
     store = tmp_path / "runs.sqlite"
-    wp.sweep(**(ARGUMENTS | {"seeds": 1}), store=store)
+    # Other seeds and values make a store grow; another length makes another sweep.
+    wp.sweep(**(ARGUMENTS | {"duration": "35ms"}), store=store)
     with pytest.raises(wp.WakeplaceError, match="another sweep"), processes() as pool:
         wp.sweep(**ARGUMENTS, store=store, executor=pool)
     other = tmp_path / "text"
