@@ -19,10 +19,7 @@
 //! crates/cli/tests/all/said.rs::lists_are_told_from_names
 
 use crate::failure::{Failure, Verdict};
-use wakeplace_metrics::{
-    ChangeVerdict, Expectation, ExpectationError, Limit, METRICS, RunMetrics, Summary,
-    Verdict as OfValue, paired, series,
-};
+use wakeplace_metrics::{Expectation, ExpectationError, Limit, METRICS, RunMetrics};
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::{Comparison, PolicyRuns};
@@ -291,39 +288,21 @@ pub(crate) fn unjudged(policies: impl Iterator<Item = String>, why: &str) -> Che
 
 /// None: the base has no change.
 fn one_of(expectation: &Expectation, judged: &Judged<'_>, place: usize) -> Option<Found> {
-    let (base, runs) = (judged.runs[0].1, judged.runs[place].1);
-    let measured = series(runs);
-    let mean = measured.get(&expectation.metric);
-    let mean = mean.map(|found| Summary::of(&found.values).mean);
-    let limit_pct = match expectation.limit {
-        Limit::FromBase(percent) => percent,
-        Limit::Value(limit) => {
-            return Some(match expectation.check(mean, limit) {
-                OfValue::Met(_) => Found::new(mean, None, Some(true)),
-                OfValue::Failed(_) => Found::new(mean, None, Some(false)),
-                OfValue::Absent => Found::absent(),
-            });
-        }
-    };
-    if place == 0 {
+    if place == 0 && matches!(expectation.limit, Limit::FromBase(_)) {
         return None;
     }
-    let Some(change) = paired(base, runs, &expectation.metric) else {
+    let (base, runs) = (judged.runs[0].1, judged.runs[place].1);
+    let Some(found) = expectation.judge(base, runs) else {
         return Some(Found::absent());
     };
-    let (holds, bounds) = match expectation.check_change(&change, limit_pct) {
-        ChangeVerdict::Met(bounds) => (Some(true), Some(bounds)),
-        ChangeVerdict::Failed(bounds) => (Some(false), Some(bounds)),
-        ChangeVerdict::NotTold(bounds) => (None, bounds),
-    };
-    let text = match bounds {
+    let text = found.change.map(|change| match change.bounds() {
         Some((low, high)) if low.is_finite() && high.is_finite() => {
             format!("{:+.2} % [{low:+.1}, {high:+.1}]", change.delta_pct)
         }
         _ if change.delta_pct.is_infinite() => "from 0".to_owned(),
         _ => format!("{:+.2} %", change.delta_pct),
-    };
-    Some(Found::new(mean, Some(text), holds))
+    });
+    Some(Found::new(found.mean, text, found.holds))
 }
 
 impl Checked {

@@ -16,8 +16,9 @@
 //!
 //! Tests: below
 
+use crate::collector::{RunMetrics, paired, series};
 use crate::metric::{UnknownMetric, find_metric};
-use crate::stats::PairedDelta;
+use crate::stats::{PairedDelta, Summary};
 use std::fmt;
 use wakeplace_text::shorten;
 
@@ -119,7 +120,7 @@ pub enum ExpectationError {
 
 /// What a check found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// The condition holds for this value.
     Met(f64),
     /// It does not hold for this value.
@@ -130,7 +131,7 @@ pub enum Verdict {
 
 /// What a check of a change found, with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ChangeVerdict {
+pub(crate) enum ChangeVerdict {
     /// The condition holds for all of the interval, percent.
     Met((f64, f64)),
     /// It holds for nothing of it.
@@ -197,6 +198,17 @@ pub struct Expectation {
     pub limit: Limit,
 }
 
+/// What a condition found in runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// Mean of the runs, in the metric's unit.
+    pub mean: Option<f64>,
+    /// The change from the base, of a condition on a change.
+    pub change: Option<PairedDelta>,
+    /// None: an interval reaches over the limit, or there is none.
+    pub holds: Option<bool>,
+}
+
 impl Expectation {
     /// Reads `[POLICY ]METRIC OP LIMIT`; blanks around the parts are allowed.
     ///
@@ -245,9 +257,36 @@ impl Expectation {
         format!("{}{}{}", self.metric, self.operator.symbol(), self.limit)
     }
 
-    /// Compares a value of the metric with a limit.
+    /// Judges runs beside those of the base, seed by seed; None: the metric was not measured.
     #[must_use]
-    pub fn check(&self, value: Option<f64>, limit: f64) -> Verdict {
+    pub fn judge(&self, base: &[RunMetrics], runs: &[RunMetrics]) -> Option<Judgement> {
+        let values = series(runs).remove(&self.metric);
+        let mean = values.map(|found| Summary::of(&found.values).mean);
+        let (change, holds) = match self.limit {
+            Limit::Value(limit) => match self.check(mean, limit) {
+                Verdict::Met(_) => (None, Some(true)),
+                Verdict::Failed(_) => (None, Some(false)),
+                Verdict::Absent => return None,
+            },
+            Limit::FromBase(limit_pct) => {
+                let change = paired(base, runs, &self.metric)?;
+                let holds = match self.check_change(&change, limit_pct) {
+                    ChangeVerdict::Met(_) => Some(true),
+                    ChangeVerdict::Failed(_) => Some(false),
+                    ChangeVerdict::NotTold(_) => None,
+                };
+                (Some(change), holds)
+            }
+        };
+        Some(Judgement {
+            mean,
+            change,
+            holds,
+        })
+    }
+
+    /// Compares a value of the metric with a limit.
+    fn check(&self, value: Option<f64>, limit: f64) -> Verdict {
         match value {
             None => Verdict::Absent,
             Some(v) if self.operator.holds(v, limit) => Verdict::Met(v),
@@ -256,8 +295,7 @@ impl Expectation {
     }
 
     /// Compares the change from the base with a limit, percent.
-    #[must_use]
-    pub fn check_change(&self, change: &PairedDelta, limit_pct: f64) -> ChangeVerdict {
+    fn check_change(&self, change: &PairedDelta, limit_pct: f64) -> ChangeVerdict {
         let Some(bounds) = change.bounds() else {
             return ChangeVerdict::NotTold(None);
         };

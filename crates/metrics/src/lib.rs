@@ -45,7 +45,7 @@ mod wiring;
 
 pub use collector::{Collector, RunMetrics, Series, independent, paired, series};
 pub use energy::{CpuEnergy, EnergyPart, EnergyReport, PartKind, scaled, scaled_unit};
-pub use expectation::{ChangeVerdict, Expectation, ExpectationError, Limit, Operator, Verdict};
+pub use expectation::{Expectation, ExpectationError, Judgement, Limit, Operator};
 pub use latency::{Latency, LatencyBucket, TaskLatency};
 pub use meter::{EnergyMeter, PowerSource};
 pub use metric::{

@@ -26,10 +26,7 @@ pub(crate) fn evaluate(
     let jobs = crate::jobs(jobs);
     let run = move |stop: &crate::work::Stop| {
         let cells = asked.battery.cells(&asked.request)?;
-        let matrix = Matrix {
-            experiments: cells.iter().map(|cell| cell.experiment.clone()).collect(),
-            margin_pct: asked.request.margin_pct,
-        };
+        let matrix = Matrix::of_cells(&cells, asked.request.margin_pct);
         let found = matrix.run(jobs, &|_| stop.check())?;
         asked.judge(&cells, &found, &origin)
     };

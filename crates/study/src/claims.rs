@@ -16,7 +16,7 @@ use crate::comparison::{Comparison, PolicyRuns};
 use crate::error::Flaw;
 use serde::Deserialize;
 use toml::Spanned;
-use wakeplace_metrics::{ChangeVerdict, Expectation, Limit, Summary, Verdict, paired, series};
+use wakeplace_metrics::Expectation;
 use wakeplace_outcome::{Claim, ClaimPlace, Holds};
 use wakeplace_text::shorten;
 
@@ -179,7 +179,6 @@ impl Said {
         let [base, change] = comparison.runs.as_slice() else {
             return None;
         };
-        let metric = self.expect.metric.as_str();
         let mut place = ClaimPlace {
             platform: comparison.platform.clone(),
             load: load.to_owned(),
@@ -190,24 +189,15 @@ impl Said {
         if comparison.runs.iter().any(PolicyRuns::is_stuck) {
             return Some(place);
         }
-        match self.expect.limit {
-            Limit::FromBase(limit_pct) => {
-                let delta = paired(&base.metrics, &change.metrics, metric)?;
-                place.delta_ci95 = delta.bounds();
-                place.holds = match self.expect.check_change(&delta, limit_pct) {
-                    ChangeVerdict::Met(_) => Holds::Yes,
-                    ChangeVerdict::Failed(_) => Holds::No,
-                    ChangeVerdict::NotTold(_) => Holds::NotTold,
-                };
-            }
-            Limit::Value(limit) => {
-                let values = series(&change.metrics).remove(metric)?.values;
-                let mean = Summary::of(&values).mean;
-                place.mean = Some(mean);
-                if matches!(self.expect.check(Some(mean), limit), Verdict::Met(_)) {
-                    place.holds = Holds::Yes;
-                }
-            }
+        let found = self.expect.judge(&base.metrics, &change.metrics)?;
+        place.holds = match found.holds {
+            Some(true) => Holds::Yes,
+            Some(false) => Holds::No,
+            None => Holds::NotTold,
+        };
+        match found.change {
+            Some(change) => place.delta_ci95 = change.bounds(),
+            None => place.mean = found.mean,
         }
         Some(place)
     }

@@ -180,6 +180,20 @@ impl Experiment {
             .collect()
     }
 
+    /// One of the contenders alone, counted as `names` has them, with one seed.
+    #[must_use]
+    pub fn alone(&self, contender: usize, seed: u64) -> Self {
+        let policy = self.policies.get(contender);
+        let scheduler = contender.checked_sub(self.policies.len());
+        let scheduler = scheduler.and_then(|at| self.schedulers.get(at));
+        Self {
+            policies: policy.cloned().into_iter().collect(),
+            schedulers: scheduler.cloned().into_iter().collect(),
+            seeds: vec![seed],
+            ..self.clone()
+        }
+    }
+
     /// How many runs it takes.
     pub(crate) fn nr_runs(&self) -> usize {
         (self.policies.len() + self.schedulers.len()) * self.seeds.len()

@@ -11,7 +11,7 @@
 //! crates/study/src/request.rs::a_matrix_is_its_comparisons
 
 use crate::pool::{Progress, execute};
-use crate::{Comparison, Experiment, StudyError};
+use crate::{BatteryCell, Comparison, Experiment, StudyError};
 
 /// Experiments that are run together; a comparison of one platform and workload is a matrix of one.
 #[derive(Clone, Debug)]
@@ -23,6 +23,15 @@ pub struct Matrix {
 }
 
 impl Matrix {
+    /// The cells of a battery, to be run together.
+    #[must_use]
+    pub fn of_cells(cells: &[BatteryCell], margin_pct: f64) -> Self {
+        Self {
+            experiments: cells.iter().map(|cell| cell.experiment.clone()).collect(),
+            margin_pct,
+        }
+    }
+
     /// Runs all of them on `jobs` threads: a comparison of each, in their order. The result does
     /// not depend on `jobs`.
     ///

@@ -2,7 +2,7 @@
 //!
 //! What must stay: everything that can be refused is refused before the first run; cells stand as
 //! the battery has them. A kernel's tree and a sched_ext scheduler do not go together. Tests by
-//! part: crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`Tried::read`),
+//! part: crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`Tried::of`),
 //! review.rs::`a_review_says_what_got_worse_first` (`cells`),
 //! crates/cli/tests/all/review.rs::`schedulers_are_reviewed` (`cells` with schedulers).
 //!
@@ -15,7 +15,7 @@ use crate::terminal::Terminal;
 use crate::trees;
 use std::path::Path;
 use wakeplace_policy_sys::TREE_PREFIX;
-use wakeplace_study::{Ask, Battery, BatteryCell, Command, Matrix, Request};
+use wakeplace_study::{Battery, BatteryCell, Matrix, Request};
 
 /// A battery and what is tried on it.
 #[derive(Debug)]
@@ -25,30 +25,21 @@ pub(super) struct Tried {
 }
 
 impl Tried {
-    /// Reads the battery and what is asked, and builds kernels. `policies` are tried before the
-    /// schedulers.
-    pub(super) fn read(
-        (ask, command): (&Ask, Command),
-        battery: &str,
-        policies: Vec<String>,
+    /// What is asked of a battery; kernels are built.
+    pub(super) fn of(
+        battery: Battery,
+        request: Request,
         (schedulers, config): (&SchedulerArgs, Option<&Path>),
         terminal: Terminal,
     ) -> Result<Self, Failure> {
-        let battery = Battery::load(battery).map_err(Failure::input)?;
-        let mut request = ask.request(command).map_err(Failure::input)?;
-        if !ask.has("seeds") {
-            // The battery has its own.
-            request.seeds.clear();
-        }
         let is_tree = |name: &&String| name.starts_with(TREE_PREFIX);
-        let tree = policies.iter().find(is_tree);
+        let tree = request.policies.iter().find(is_tree);
         if let Some(tree) = tree.filter(|_| !schedulers.scheduler.is_empty()) {
             return Err(Failure::Input(format!(
                 "--scheduler runs on the modelled kernel, not on a tree's own; expected no \
                  `{tree}` beside it"
             )));
         }
-        request.policies = policies;
         let boards = battery.boards(&request);
         let boards: Vec<String> = boards.iter().map(|board| board.name().to_owned()).collect();
         trees::provide(&request.policies, &boards, config, terminal)?;
@@ -78,23 +69,11 @@ impl Tried {
         terminal: Terminal,
     ) -> Result<Vec<BatteryCell>, Failure> {
         let mut cells = self.battery.cells(&self.request).map_err(Failure::input)?;
-        let experiments = cells.iter().map(|cell| cell.experiment.clone());
-        let mut matrix = Matrix {
-            experiments: experiments.collect(),
-            margin_pct: self.request.margin_pct,
-        };
+        let mut matrix = Matrix::of_cells(&cells, self.request.margin_pct);
         schedulers::add(foreign, schedulers, &mut matrix, terminal)?;
         for (cell, experiment) in cells.iter_mut().zip(matrix.experiments) {
             cell.experiment = experiment;
         }
         Ok(cells)
-    }
-}
-
-/// The experiments of the cells, to be run together.
-pub(super) fn matrix(cells: &[BatteryCell], margin_pct: f64) -> Matrix {
-    Matrix {
-        experiments: cells.iter().map(|cell| cell.experiment.clone()).collect(),
-        margin_pct,
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! Tests: below, crates/cli/tests/all/evaluate.rs
 
-use super::battery::{Tried, matrix};
+use super::battery::Tried;
 use super::schedulers::Asked;
 use super::simulate::{follow, inputs, jobs, texts};
 use crate::args::{AnswerFormat, EvaluateArgs, SchedulerArgs};
@@ -23,7 +23,7 @@ use crate::text::{plain, style};
 use crate::wall;
 use wakeplace_policy_sys::TREE_PREFIX;
 use wakeplace_report::{evaluation_json, evaluation_text};
-use wakeplace_study::{Ask, Command, Evaluate};
+use wakeplace_study::{Ask, Evaluate, Matrix};
 
 /// Runs the battery with the base and the candidate, and says how good the candidate is.
 pub(crate) fn evaluate(args: &EvaluateArgs, terminal: Terminal) -> Outcome {
@@ -35,9 +35,9 @@ pub(crate) fn evaluate(args: &EvaluateArgs, terminal: Terminal) -> Outcome {
         inputs(&ask).into_iter().chain([("--battery", battery)]),
         &[("--output", args.output.as_deref())],
     )?;
-    let policies = evaluate.request.policies.clone();
     let with = (&schedulers, args.kernel_config.as_deref());
-    let tried = Tried::read((&ask, Command::Evaluate), battery, policies, with, terminal)?;
+    let (battery, request) = (evaluate.battery.clone(), evaluate.request.clone());
+    let tried = Tried::of(battery, request, with, terminal)?;
     let outputs = args.output.iter().cloned().collect();
     let jobs = jobs(args.how.jobs);
     wall::behind(&schedulers, jobs, outputs, terminal, |foreign| {
@@ -81,7 +81,7 @@ fn walled(
 ) -> Outcome {
     let output = Output::prepare(args.output.as_deref())?;
     let cells = tried.cells(foreign, schedulers, terminal)?;
-    let matrix = matrix(&cells, tried.request.margin_pct);
+    let matrix = Matrix::of_cells(&cells, tried.request.margin_pct);
     let comparisons = follow(terminal, |progress| matrix.run(jobs, progress))?;
     let found = evaluate.judge(&cells, &comparisons, &repeat::origin());
     let found = found.map_err(Failure::input)?;

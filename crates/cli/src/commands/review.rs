@@ -6,11 +6,11 @@
 //! crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`sides`, `differ`),
 //! review.rs::`a_review_says_what_got_worse_first` (`walled`, `conditions`, `partings`),
 //! review.rs::`claims_are_judged` (`verdict`), review.rs::`traces_of_the_largest_changes`
-//! (`trace`), review.rs::`schedulers_are_reviewed` (`one_side`).
+//! (`trace`), review.rs::`schedulers_are_reviewed` (`told`).
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
-use super::battery::{Tried, matrix};
+use super::battery::Tried;
 use super::simulate::{follow, inputs, jobs};
 use crate::args::{FormatName, ReviewArgs};
 use crate::commands::schedulers::Asked;
@@ -29,8 +29,8 @@ use wakeplace_report::{
     Reviewed, beside, largest, review_csv, review_json, review_mail, review_text,
 };
 use wakeplace_study::{
-    About, BatteryCell, Claims, Command, Comparison, Experiment, PolicyRuns, Question, Request,
-    trace_meter,
+    About, Battery, BatteryCell, Claims, Command, Comparison, Experiment, Matrix, PolicyRuns,
+    Question, Request, trace_meter,
 };
 use wakeplace_text::{shell_word, time};
 use wakeplace_trace::Traces;
@@ -46,8 +46,13 @@ pub(crate) fn review(args: &ReviewArgs, terminal: Terminal) -> Outcome {
     let policies = sides(args)?;
     let claims = args.claim.as_deref().map(claims).transpose()?;
     let with = (&args.schedulers, args.kernel_config.as_deref());
-    let asked = (ask, Command::Review);
-    let tried = Tried::read(asked, &args.battery, policies, with, terminal)?;
+    let battery = Battery::load(&args.battery).map_err(Failure::input)?;
+    let request = Battery::request(ask, Command::Review).map_err(Failure::input)?;
+    let request = Request {
+        policies,
+        ..request
+    };
+    let tried = Tried::of(battery, request, with, terminal)?;
     let written = written(args);
     let read = [
         ("--claim", args.claim.as_deref().and_then(Path::to_str)),
@@ -149,7 +154,7 @@ fn walled(
         let places: Vec<_> = cells.iter().map(place).collect();
         claims.check(&places).map_err(Failure::input)?;
     }
-    let matrix = matrix(&cells, tried.request.margin_pct);
+    let matrix = Matrix::of_cells(&cells, tried.request.margin_pct);
     let comparisons = follow(terminal, |progress| matrix.run(jobs, progress))?;
     let judged = claims.map(|claims| claims.judge(&loads, &comparisons));
     let judged = judged.transpose().map_err(Failure::input)?;
@@ -301,28 +306,15 @@ fn partings(
         if let Some(folder) = &args.export_perfetto {
             for (side, name) in SIDES.into_iter().enumerate() {
                 let path = trace(folder, at + 1, name);
-                recorded(&one_side(&cell.experiment, side), &path)?;
+                recorded(
+                    &cell.experiment.alone(side, cell.experiment.seeds[0]),
+                    &path,
+                )?;
                 terminal.detail(&format!("trace in {}", path.display()));
             }
         }
     }
     Ok(all)
-}
-
-/// One side alone, with the first seed.
-fn one_side(experiment: &Experiment, side: usize) -> Experiment {
-    let nr_policies = experiment.policies.len();
-    let policy = experiment.policies.get(side).cloned();
-    let scheduler = side.checked_sub(nr_policies);
-    let scheduler = scheduler
-        .and_then(|at| experiment.schedulers.get(at))
-        .cloned();
-    Experiment {
-        policies: policy.into_iter().collect(),
-        schedulers: scheduler.into_iter().collect(),
-        seeds: experiment.seeds.iter().copied().take(1).collect(),
-        ..experiment.clone()
-    }
 }
 
 /// Runs one side once more, with a trace.
@@ -345,7 +337,7 @@ fn told(
 ) -> Result<PartedWakeup, Failure> {
     let task = &parted.task;
     let side = |side: usize| -> Result<PartedSide, Failure> {
-        let own = one_side(&cell.experiment, side);
+        let own = cell.experiment.alone(side, cell.experiment.seeds[0]);
         let is_scheduler = !own.schedulers.is_empty();
         // A tree's own name is not the one that it is asked for by.
         let typed = cell.request.policies.get(side).filter(|_| !is_scheduler);

@@ -13,7 +13,7 @@ use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::interval;
 use crate::plain::plain;
-use crate::review::{answer as explained, main_figures};
+use crate::review::{answer as explained, main_figures, shown, which};
 use wakeplace_outcome::{Claim, Difference, Parting, Review, ReviewRow};
 use wakeplace_text::time;
 
@@ -53,9 +53,7 @@ fn answer(review: &Review) -> Answer {
     let tile = |wanted: Difference, label: &str| {
         let own = rows(review, wanted);
         let largest = own.first().map_or_else(String::new, |row| {
-            let pct = row
-                .delta_pct
-                .map_or_else(|| number::FROM_ZERO.to_owned(), change);
+            let pct = shown(row.delta_pct, change);
             format!(
                 "{}, {}: {} {pct}",
                 row.platform,
@@ -103,9 +101,7 @@ fn table(id: String, caption: &str, rows: &[&ReviewRow]) -> Table {
     table.cards = true;
     let mean = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), number::short);
     for row in rows {
-        let pct = row
-            .delta_pct
-            .map_or_else(|| number::FROM_ZERO.to_owned(), change);
+        let pct = shown(row.delta_pct, change);
         let unit = if row.unit == "count" {
             ""
         } else {
@@ -196,9 +192,7 @@ fn claims(id: &str, claims: &[Claim]) -> Option<Section> {
 fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
     let mut blocks = Vec::new();
     for (nth, parting) in partings.iter().enumerate() {
-        let pct = parting
-            .delta_pct
-            .map_or_else(|| number::FROM_ZERO.to_owned(), change);
+        let pct = shown(parting.delta_pct, change);
         let place = format!(
             "{}, {} ({} {pct}), seed {}",
             parting.platform,
@@ -211,10 +205,7 @@ fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
             blocks.push(Block::Text { text });
             continue;
         };
-        let which = match wakeup.number {
-            0 => format!("the start of `{}`", wakeup.task),
-            number => format!("wake-up {number} of `{}`", wakeup.task),
-        };
+        let which = which(wakeup);
         blocks.push(Block::Text {
             text: format!("{place}: {which}."),
         });

@@ -15,7 +15,7 @@ pub(crate) use text::answer;
 
 pub use text::{csv as review_csv, mail as review_mail, text as review_text};
 
-use crate::json;
+use crate::{json, number};
 use std::cmp::Ordering;
 use wakeplace_metrics::{Better, KEY_METRICS, find_metric};
 use wakeplace_outcome::{self as outcome, Delta, Multiplicity, Review, ReviewRow};
@@ -101,6 +101,19 @@ impl Reviewed<'_> {
             }
         }
         all
+    }
+}
+
+/// A change for people; from nothing there is no percentage.
+pub(crate) fn shown(delta_pct: Option<f64>, change: impl Fn(f64) -> String) -> String {
+    delta_pct.map_or_else(|| number::FROM_ZERO.to_owned(), change)
+}
+
+/// Which wake-up it is.
+pub(crate) fn which(wakeup: &outcome::PartedWakeup) -> String {
+    match wakeup.number {
+        0 => format!("the start of `{}`", wakeup.task),
+        number => format!("wake-up {number} of `{}`", wakeup.task),
     }
 }
 

@@ -10,7 +10,7 @@
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
-use super::main_figures;
+use super::{main_figures, shown, which};
 use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::{interval, wrap};
@@ -207,9 +207,7 @@ fn figures(rows: &[&ReviewRow]) -> String {
 fn figure(row: &ReviewRow) -> String {
     let place = format!("{}, {}", row.platform, row.load);
     let mean = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number::short);
-    let change = row
-        .delta_pct
-        .map_or_else(|| number::FROM_ZERO.to_owned(), number::percent);
+    let change = shown(row.delta_pct, number::percent);
     let ends = row
         .delta_ci95
         .filter(|(low, high)| low.is_finite() && high.is_finite());
@@ -283,9 +281,7 @@ fn place_line(place: &ClaimPlace) -> String {
 
 /// The first wake-up that went differently, with what explains it on both sides.
 fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> String {
-    let change = parting
-        .delta_pct
-        .map_or_else(|| number::FROM_ZERO.to_owned(), number::change);
+    let change = shown(parting.delta_pct, number::change);
     let Parting {
         platform,
         load,
@@ -303,10 +299,7 @@ fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> Strin
         );
         return text + &wrap(&line, width) + "\n" + &beside;
     };
-    let which = match wakeup.number {
-        0 => format!("the start of `{}`", wakeup.task),
-        number => format!("wake-up {number} of `{}`", wakeup.task),
-    };
+    let which = which(wakeup);
     let before = match wakeup.base.time_ns == wakeup.change.time_ns {
         true => String::new(),
         false => " The runs had parted before in something else (clocks, balancing).".to_owned(),

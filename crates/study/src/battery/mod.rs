@@ -16,7 +16,7 @@ mod file;
 mod tests;
 
 use crate::catalogue::{read_file, workload_source};
-use crate::{Experiment, Request, Source, StudyError};
+use crate::{Ask, AskError, Command, Experiment, Request, Source, StudyError};
 use file::{Load, read};
 use std::path::Path;
 use wakeplace_text::{nearest, shorten};
@@ -87,6 +87,18 @@ impl Battery {
     /// The text is no TOML or breaks a rule; the message says where.
     pub fn from_toml(text: &str, name: &str) -> Result<Self, StudyError> {
         read(text, name).map_err(|flaw| flaw.locate(name, text))
+    }
+
+    /// What a command asks of a battery: without `seeds` the battery's own count.
+    ///
+    /// # Errors
+    /// As [`Ask::request`].
+    pub fn request(ask: &Ask, command: Command) -> Result<Request, AskError> {
+        let mut request = ask.request(command)?;
+        if !ask.has("seeds") {
+            request.seeds.clear();
+        }
+        Ok(request)
     }
 
     /// Everything that is to be run. `asked` has the policies, schedulers and settings; platforms,

@@ -129,13 +129,8 @@ pub(super) fn wakeup(
     seed: u64,
     blame: Blame,
 ) -> Result<Option<BadWakeup>, StudyError> {
-    let mut alone = experiment.clone();
-    alone.seeds = vec![seed];
-    // The base stands first; a scheduler is the only one.
-    alone.policies = match alone.schedulers.is_empty() {
-        true => alone.policies.split_off(1),
-        false => Vec::new(),
-    };
+    // The base stands first.
+    let alone = experiment.alone(1, seed);
     let mut watch = Watch::new(blame);
     let run = alone.run_watched(&mut watch, &|_| {})?;
     let report = run.runs.first().and_then(|runs| runs.reports.first());

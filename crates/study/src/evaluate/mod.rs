@@ -49,7 +49,7 @@ impl Evaluate {
     pub fn of(ask: &Ask, schedulers: usize) -> Result<Self, StudyError> {
         let command = Command::Evaluate;
         ask.check(command, schedulers)?;
-        let mut request = ask.request(command)?;
+        let request = Battery::request(ask, command)?;
         if let [base, candidate] = request.policies.as_slice()
             && base == candidate
         {
@@ -57,10 +57,6 @@ impl Evaluate {
                 "the candidate `{base}` is the base; expected another candidate, or another \
                  --base"
             )));
-        }
-        if !ask.has("seeds") {
-            // The battery has its own.
-            request.seeds.clear();
         }
         let named = ask.texts("battery").first().copied();
         let battery = Battery::load(named.unwrap_or(default_of(command, "battery")))?;
