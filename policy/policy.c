@@ -36,6 +36,7 @@
 #endif
 #include "src/load_tracking/util_est.c"
 #include "src/load_tracking/uclamp.c"
+#include "src/load_tracking/urgency.c"
 #include "src/load_tracking/capacity.c"
 #ifndef WP_LIVE
 #include "src/load_tracking/runnable_avg_3_8.c"

@@ -84,6 +84,11 @@ struct wp_task {
 	s32 util_avg_bias;
 	u32 util_est_uclamp;
 	u32 util_est_uclamp_queued;
+	/* urgency.c */
+	u32 urgency;         /* share of its period from wake-up to sleep, 0..WP_SCALE */
+	u32 urgency_counted; /* its step in nr_urgent of its CPU; 0: in none */
+	u64 woken_ns;        /* when it last woke; 0: never */
+	u64 period_ns;       /* between its last two wake-ups; 0: unknown */
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -110,6 +115,7 @@ struct wp_cpu_queue {
 	u64 curr_dur_ns;        /* to curr_sleeps: duration.c, of the task that executes */
 	u64 curr_exec_ns;       /* when it began */
 	u64 curr_exec_start_ns; /* that moment, clock_task */
+	u32 nr_urgent[WP_URGENCY_STEPS]; /* tasks by step, from 1 (urgency.c) */
 	struct wp_class_cpu classes;
 };
 

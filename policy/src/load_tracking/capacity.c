@@ -205,14 +205,16 @@ WP_INLINE u32 wp_nr_awake(const struct wp_cpu *c)
 
 /*
  * What a frequency follows where time in the queue counts: the utilisation, raised by a part of
- * what the runnable average is above it (docs/rules/energy-idle.md#boost-part). All of it: the
- * larger one.
+ * what the runnable average is above it (docs/rules/energy-idle.md#boost-part), as far as the step
+ * of `urgency` says. All of it: the larger one.
  */
-WP_INLINE u32 wp_runnable_boost(const struct wp_ctx *ctx, u32 util, u32 runnable)
+WP_INLINE u32 wp_runnable_boost(const struct wp_ctx *ctx, u32 util, u32 runnable, u32 urgency)
 {
+	u64 part = (u64)ctx->params.runnable_boost_pct * urgency;
+
 	if (runnable <= util)
 		return util;
-	return util + (u32)wp_div((u64)(runnable - util) * ctx->params.runnable_boost_pct, 100);
+	return util + (u32)wp_div((runnable - util) * part, 100 * WP_URGENCY_STEPS);
 }
 
 /* The idle task executes and nothing is queued or on its way. */

@@ -6,7 +6,6 @@
  *
  * What must stay: the order of steps; a home reports each event once, in order, under its queue's
  * lock. Free: how a step is written.
- *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/signals.rs: `start_values`, `piled_forks` (`wp_task_init`, `wp_task_new`,
  * `wp_post_init_entity_util_avg`), `queue_is_the_sum_of_its_tasks` (`wp_enqueue_task_fair`,
@@ -164,6 +163,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	WP_ADD(&c->queue.nr_fair, 1u);
 	wp_note_overload(ctx, c);
 	wp_idle_policy_enqueue(c, task);
+	wp_urgency_enqueue(ctx, c, task, flags);
 	wp_account_llc_enqueue(ctx, task);
 	(void)WP_IF_SUMS(wp_util_bias_enqueue(c, task));
 	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
@@ -178,6 +178,7 @@ WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 {
 	WP_ADD(&c->queue.nr_fair, 0 - 1u);
 	wp_idle_policy_dequeue(c, task);
+	wp_urgency_dequeue(ctx, c, task, flags);
 	wp_account_llc_dequeue(ctx, task);
 	if (task->running)
 		wp_no_current(c);
@@ -463,6 +464,7 @@ WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 		WP_ADD(&old->load.load_weight, 0 - task->weight);
 		WP_ADD(&old->queue.nr_fair, 0 - 1u);
 		wp_idle_policy_dequeue(old, task);
+		wp_urgency_dequeue(ctx, old, task, 0);
 		wp_util_est_dequeue(old, task);
 		wp_uclamp_rq_dec(old, task);
 		(void)WP_IF_SUMS(wp_util_bias_dequeue(old, task));

@@ -65,6 +65,7 @@ mod thermal;
 mod topology;
 mod topology_numa;
 mod uclamp_sum;
+mod urgency;
 mod util_est_6_12;
 mod wake_7_3;
 mod wake_asym_7_3;
