@@ -15,8 +15,9 @@
  *
  * Tests by part: (below crates/policy-sys/tests) all/urgency.rs: `a_task_that_waits_is_urgent`
  * (`wp_urgency_wake`, `wp_urgency_sleep`), `steps_between_the_limits` (`wp_urgency_step`),
- * `a_queue_has_its_most_urgent` (`wp_urgency_enqueue`, `wp_urgency_dequeue`, `wp_rq_urgency`),
- * `all_counts_without_limits` (`wp_urgency_counts`).
+ * `a_queue_has_its_most_urgent` (`wp_urgency_enqueue`, `wp_urgency_dequeue`),
+ * `the_frequency_follows_the_steps` (`wp_rq_urgency`), `the_waiting_task_counts_too`
+ * (`wp_task_urgency`), `all_counts_without_limits` (`wp_urgency_counts`).
  *
  * Callers: events of tasks (rq.c, delayed.c); capacity.c and energy_util.c ask.
  *
@@ -94,22 +95,24 @@ WP_INLINE void wp_urgency_dequeue(const struct wp_ctx *ctx, struct wp_cpu *c, st
 		wp_urgency_sleep(task, c->load.clock_ns);
 }
 
-/* The step of a task that wakes. */
-WP_INLINE u32 wp_task_urgency(const struct wp_ctx *ctx, const struct wp_task *task)
+/*
+ * The step of a task that wakes. This and the next are functions of their own, as the verifier is
+ * to look at them once.
+ */
+WP_FN u32 wp_task_urgency(const struct wp_ctx *ctx WP_NONNULL,
+			  const struct wp_task *task WP_NONNULL)
 {
 	return wp_urgency_counts(ctx) ? wp_urgency_step(ctx, task) : WP_URGENCY_STEPS;
 }
 
 /* The step of the most urgent task in the queue. */
-WP_INLINE u32 wp_rq_urgency(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_FN u32 wp_rq_urgency(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
-	u32 step;
+	u32 step = WP_URGENCY_STEPS;
 
 	if (!wp_urgency_counts(ctx))
-		return WP_URGENCY_STEPS;
-	for (step = WP_URGENCY_STEPS; step; step--) {
-		if (*WP_AT(c->queue.nr_urgent, step - 1))
-			break;
-	}
+		return step;
+	while (step && !*WP_AT(c->queue.nr_urgent, step - 1))
+		step--;
 	return step;
 }

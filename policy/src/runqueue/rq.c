@@ -4,8 +4,8 @@
  * (docs/rules/signals.md#new-task, docs/rules/signals.md#attach-detach,
  * docs/rules/README.md#event-order; steps as in 4.17). The home owns the queue (who is next).
  *
- * What must stay: the order of steps; a home reports each event once, in order, under its queue's
- * lock. Free: how a step is written.
+ * What must stay: the order of steps; a home reports each event once, in order, with its queue
+ * locked. Free: how a step is written.
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/signals.rs: `start_values`, `piled_forks` (`wp_task_init`, `wp_task_new`,
  * `wp_post_init_entity_util_avg`), `queue_is_the_sum_of_its_tasks` (`wp_enqueue_task_fair`,
@@ -24,7 +24,6 @@
  * `wp_show_rq_clock`: engine and parity.
  *
  * Callers: `Core` (crates/policy-sys/src/core.rs) and the live scheduler (crates/scx/src/bpf).
- *
  * Kernel: enqueue_task_fair(), dequeue_task_fair(), set_next_task_fair(), put_prev_task_fair(),
  *         task_tick_fair(), migrate_task_rq_fair(), task_dead_fair(), reweight_task(),
  *         reweight_entity(), account_entity_enqueue() as wp_account_enqueue(),
@@ -259,7 +258,7 @@ WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 	return result;
 }
 
-/* A queued task begins to execute on its CPU. */
+/* A queued task begins to execute. */
 WP_FN int wp_set_next_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 				u64 now_ns)
 {
@@ -453,9 +452,8 @@ WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	return wp_cpufreq_update_util(ctx, old, now_ns);
 }
 
-/* Another CPU has taken the queued task, without the old queue's lock: what it counted for there
- * leaves in one atomic step each, its averages at that queue's next update. Enqueue it on `cpu`
- * afterwards. */
+/* Another CPU has taken the queued task without the old queue's lock: its counts leave atomically,
+ * its averages at that queue's next update. Enqueue it on `cpu` afterwards. */
 WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);

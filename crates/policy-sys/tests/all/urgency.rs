@@ -5,16 +5,18 @@
 //! policy/src/load_tracking/urgency.c. Free: how helpers run a period.
 //! Tests by part: `a_task_that_waits_is_urgent` (`wp_urgency_wake`, `wp_urgency_sleep`);
 //! `steps_between_the_limits` (`wp_urgency_step`); `a_queue_has_its_most_urgent`
-//! (`wp_urgency_enqueue`, `wp_urgency_dequeue`, `wp_rq_urgency`); `all_counts_without_limits`
+//! (`wp_urgency_enqueue`, `wp_urgency_dequeue`); `the_frequency_follows_the_steps`
+//! (`wp_rq_urgency`); `the_waiting_task_counts_too` (`wp_task_urgency`); `all_counts_without_limits`
 //! (`wp_urgency_counts`); `a_pulled_task_counts_no_more` (`wp_migrate_pulled`).
 //! Helpers, and who fails with them: `on`, `task`, `period` (all tests); `settle`,
-//! `counts` (`steps_between_the_limits`, `a_queue_has_its_most_urgent`).
+//! `counts` (`steps_between_the_limits`, `a_queue_has_its_most_urgent`); `adds`
+//! (`the_waiting_task_counts_too`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
 
-use common::{NOW, core, machine};
-use wakeplace_policy_sys::{Core, Task};
+use common::{NOW, ask, core, freeze, hikey960, machine, sleeper};
+use wakeplace_policy_sys::{Core, PlaceKind, Task};
 
 const MS: u64 = 1_000_000;
 const PERIOD: u64 = 16 * MS;
@@ -117,6 +119,36 @@ fn the_frequency_follows_the_steps() {
         (load.avg.util_avg, load.avg.runnable_avg, load.util_est) = (100, 300, 0);
         assert_eq!(core.perf_request(0), demand, "{needs} ms of 16");
     }
+}
+
+/// What a task of 43 adds on CPU 0 of a hikey960, where 100 is utilised and 300 runnable without it.
+/// It has this urgency.
+fn adds(urgency: u32) -> u64 {
+    let mut core = core(
+        &machine(&hikey960()),
+        "linux-7.3",
+        &[LIMITS, &[("runnable_boost_pct", "50")]].concat(),
+    );
+    freeze(&mut core);
+    let mut task = sleeper(&mut core, 1, 0, 43, 43);
+    (task.raw_mut().period_ns, task.raw_mut().urgency) = (PERIOD, urgency);
+    let avg = &mut core.cpu_mut(0).load.avg;
+    (avg.util_avg, avg.runnable_avg) = (143, 300 + task.raw().avg.runnable_avg);
+    core.cpu_mut(0).queue.curr_idle = 0;
+    let wake = ask(PlaceKind::Wake, 0, 0);
+    core.explain(&mut [task], 0, None, &wake).candidates[0]
+        .energy
+        .unwrap_or_default()
+}
+
+/// States and costs of docs/rules/energy-numbers.md#hikey960-decisions: 133 costs 2160, 250 costs
+/// 2813, 351 costs 3558. Nothing of the queue is urgent, so without the task headroom(100) = 125,
+/// state 133. With a task that is not urgent headroom(143) = 178, state 250. With one that is, half
+/// of the waiting is added, 78 or more: headroom(221) = 276, state 351.
+#[test]
+fn the_waiting_task_counts_too() {
+    assert_eq!(adds(0), 2813 * 143 - 2160 * 100);
+    assert_eq!(adds(1024), 3558 * 143 - 2160 * 100);
 }
 
 #[test]
