@@ -4,10 +4,10 @@
  * (docs/rules/energy-idle.md#urgency). Time in the queue counts for the frequency as far as the
  * most urgent task of the queue has no time left.
  *
- * A task has its last period, between its last two wake-ups, and its urgency, 0..WP_SCALE, which
- * starts at all of it, rises at once and falls by a quarter of the difference. A queue counts its tasks by steps of
- * urgency. So its largest is known in a few reads, also where other CPUs pull tasks without its
- * lock.
+ * A task has its last period, between its last two wake-ups, and its urgency, 0..WP_SCALE. That
+ * starts at all of it, rises at once and falls by a quarter of the difference. A queue counts its
+ * tasks by steps of urgency. So its largest is known in a few reads, also where other CPUs pull
+ * tasks without its lock.
  *
  * What must stay: a task is counted out by the step that it was counted in with; with
  * `boost_urgency_high_pct` = 0 all of the waiting counts, whatever the tasks. Free: the number of

@@ -6,8 +6,8 @@
 //! Tests by part: `a_task_that_waits_is_urgent` (`wp_urgency_wake`, `wp_urgency_sleep`);
 //! `steps_between_the_limits` (`wp_urgency_step`); `a_queue_has_its_most_urgent`
 //! (`wp_urgency_enqueue`, `wp_urgency_dequeue`); `the_frequency_follows_the_steps`
-//! (`wp_rq_urgency`); `the_waiting_task_counts_too` (`wp_task_urgency`); `all_counts_without_limits`
-//! (`wp_urgency_counts`); `a_pulled_task_counts_no_more` (`wp_migrate_pulled`).
+//! (`wp_rq_urgency`); `the_waiting_task_counts_too` (`wp_task_urgency`);
+//! `all_counts_without_limits` (`wp_urgency_counts`); `a_pulled_task_counts_no_more` (`wp_migrate_pulled`).
 //! Helpers, and who fails with them: `on`, `task`, `period` (all tests); `settle`,
 //! `counts` (`steps_between_the_limits`, `a_queue_has_its_most_urgent`); `adds`
 //! (`the_waiting_task_counts_too`).
@@ -121,8 +121,8 @@ fn the_frequency_follows_the_steps() {
     }
 }
 
-/// What a task of 43 adds on CPU 0 of a hikey960, where 100 is utilised and 300 runnable without it.
-/// It has this urgency.
+/// What a task of 43 with this urgency adds on CPU 0 of a hikey960, where 100 is utilised and 300
+/// runnable without it.
 fn adds(urgency: u32) -> u64 {
     let mut core = core(
         &machine(&hikey960()),
