@@ -149,3 +149,26 @@ fn what_has_no_pairs_is_refused() {
     );
     assert!(refused("{}", &new).contains("has no `schema_version`"));
 }
+
+/// Goal: results of earlier programs have the time of a jitter in nanoseconds, which is no
+/// difference.
+#[test]
+fn a_jitter_of_before_is_the_same() {
+    let with = |jitter: &str| {
+        let mut value: Value =
+            serde_json::from_str(&result(ASKED, "16", &[(1, 2.0), (2, 4.0)])).expect("JSON");
+        value["jitter"] = json!(jitter);
+        value.to_string()
+    };
+    let (old, new) = (with("start=5000000ns,run=5%"), with("start=5ms,run=5%"));
+    let found = diff(source("a.json", &old), source("b.json", &new), None).expect("alike");
+    assert!(
+        found.pairs[0].asked.is_empty(),
+        "{:?}",
+        found.pairs[0].asked
+    );
+    let other = with("start=6ms,run=5%");
+    let found = diff(source("a.json", &old), source("b.json", &other), None).expect("alike");
+    let asked = ["jitter: start=5ms,run=5%, then start=6ms,run=5%"];
+    assert_eq!(found.pairs[0].asked, asked);
+}
