@@ -46,6 +46,8 @@ pub struct Differences {
 /// Runs of a policy in both results.
 #[derive(Debug)]
 pub struct Difference {
+    /// Platform and workload of the later result; of a study its case.
+    pub place: String,
     /// The policy's name in each.
     pub policies: [String; 2],
     /// What differs of what was asked, and of the program, a line each.
@@ -121,6 +123,7 @@ fn difference(
     if same(&runs[0]) == same(&runs[1]) {
         notes.push("in every run the same happened, before and after".to_owned());
     }
+    let place = new.place();
     let all_seeds = [&old, &new].map(|of| of.seed_runs.len() == both.len());
     let tasks = match all_seeds {
         [true, true] => [old.tasks, new.tasks],
@@ -153,6 +156,7 @@ fn difference(
         why_stuck: None,
     };
     Ok(Difference {
+        place,
         policies: [old.policy, new.policy],
         asked: asked.iter().map(|line| printable(line).into()).collect(),
         runs,
@@ -244,8 +248,8 @@ fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
 impl Difference {
     /// Of what it is, and what differs of what was asked.
     fn heading(&self) -> String {
-        let at = [&self.runs.platform, &self.runs.workload, &self.policies[1]];
-        let at = printable(&at.map(String::as_str).join(", ")).into_owned();
+        let at = format!("{}, {}", self.place, self.policies[1]);
+        let at = printable(&at).into_owned();
         let mut text = match self.asked.is_empty() {
             true => format!("{at}: the same was asked\n"),
             false => format!("{at}: asked otherwise\n"),

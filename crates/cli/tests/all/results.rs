@@ -979,7 +979,7 @@ fn periods_are_compared_task_by_task() {
     };
     let both = ["--policy=linux-5.0", "--policy=linux-7.3", "--seeds=2"];
     let rows = |said: &str, policies: [&str; 2]| {
-        let at = said.lines().position(|line| line.starts_with("late"));
+        let at = said.lines().position(|line| line.trim_end() == "late");
         let own: Vec<Vec<&str>> = { said.lines().skip(at.expect(said) + 1).take(2) }
             .map(|line| line.split_whitespace().collect())
             .collect();

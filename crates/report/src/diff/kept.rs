@@ -1,9 +1,9 @@
 //! What a result keeps of the runs of a policy (docs/guide/results.md, "Two results").
 //!
 //! What must stay: runs stand in the order of the result, and times are ns; a study's runs are
-//! paired by the name of the case, others by the workload. Results without single runs, with a seed
-//! or metric twice, or with a hash that is none are refused by the name of the file and of the run.
-//! Free: words for people that no test quotes. Tests by part: `what_has_no_pairs_is_refused`
+//! paired by the names of study and case, others by the workload. Results without single runs, with
+//! a seed or metric twice, or with a hash that is none are refused by the name of the file and of
+//! the run. Free: words for people that no test quotes. Tests by part: `what_has_no_pairs_is_refused`
 //! (`check`, `hash`), `the_most_alike_are_a_pair` (`alike`, `names`), `runs_of_one_seed_are_a_pair`
 //! (`of_comparison`), `two_results_are_compared` (real results). `of_study` has no test of its own.
 //! `kept` and `named` by the first two, `pairs` by the third, `jitter` by
@@ -55,6 +55,17 @@ impl Kept {
     pub(super) fn alike(&self, other: &Self) -> usize {
         let both = self.names().into_iter().zip(other.names());
         both.filter(|(one, other)| one == other).count()
+    }
+
+    /// Platform and workload, of a study its case.
+    pub(super) fn place(&self) -> String {
+        let [platform, workload, _] = self.names();
+        format!("{platform}, {workload}")
+    }
+
+    /// What it was made of is the same: its names may be those of others, too.
+    pub(super) fn same_inputs(&self, other: &Self) -> bool {
+        self.platform_hash == other.platform_hash && self.workload_hash == other.workload_hash
     }
 
     /// The three names in one text, for messages.
@@ -174,7 +185,8 @@ fn jitter(text: &str) -> String {
 fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<Kept> {
     let case = result.cases.iter().find(|case| case.case == profile.case)?;
     Some(Kept {
-        case: Some(profile.case.clone()),
+        // Several studies of a file may have a case of one name.
+        case: Some(format!("{}, {}", result.study, profile.case)),
         complete: profile.complete,
         platform: case.platform.clone(),
         platform_hash: profile.platform_hash.clone(),
