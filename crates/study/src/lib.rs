@@ -66,7 +66,9 @@ pub use direction::{Checked, Direction};
 pub use error::StudyError;
 pub use evaluate::Evaluate;
 pub use experiment::Experiment;
-pub use explain::{About, Answer, CoreAnswer, Question, SchedulerAnswer, TreeAnswer};
+pub use explain::{
+    About, Answer, CoreAnswer, Input, Question, SchedulerAnswer, TreeAnswer, differing,
+};
 pub use hotplug::parse_hotplug;
 pub use kernel_diff::{DiffFound, Drawn, KernelDiff, SignalFound, SignalTally, draw};
 pub use matrix::Matrix;
