@@ -85,6 +85,8 @@ def test_evaluate_gives_the_bytes_of_its_command(cli, more):
 def test_what_cannot_be_evaluated_is_said():
     with pytest.raises(wp.WakeplaceError, match="the candidate `linux-7.3` is the base"):
         wp.evaluate("linux-7.3")
+    with pytest.raises(wp.WakeplaceError, match="busy_factor=16` is the base"):
+        wp.evaluate("linux-7.3:busy_factor=16")
     with pytest.raises(wp.WakeplaceError, match="did you mean `small`"):
         wp.evaluate("wakeplace", battery="smal")
     with pytest.raises(wp.WakeplaceError, match="did you mean `energy`"):

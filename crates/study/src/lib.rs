@@ -45,6 +45,7 @@ mod scheduler;
 mod seeds;
 mod sensitivity;
 mod settings;
+pub mod sides;
 mod study;
 mod sweep;
 #[cfg(not(target_family = "wasm"))]

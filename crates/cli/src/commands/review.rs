@@ -30,7 +30,7 @@ use wakeplace_report::{
 };
 use wakeplace_study::{
     About, Battery, BatteryCell, Claims, Command, Comparison, Experiment, Input, Matrix,
-    PolicyRuns, Question, Request, differing, trace_meter,
+    PolicyRuns, Question, Request, differing, sides, trace_meter,
 };
 use wakeplace_text::{shell_word, time};
 use wakeplace_trace::Traces;
@@ -92,12 +92,10 @@ fn sides(args: &ReviewArgs) -> Result<Vec<String>, Failure> {
              (one --scheduler beside --base is the change)"
         )));
     }
-    if let [base, change] = policies.as_slice()
-        && base == change
-    {
-        return Err(same(base));
+    match sides::of_names(&policies) {
+        Some(name) => Err(same(name)),
+        None => Ok(policies),
     }
-    Ok(policies)
 }
 
 /// The refusal of a change that changes nothing.
@@ -193,22 +191,9 @@ fn walled(
 
 /// The two sides do not ask for the same under different names.
 fn differ(experiment: &Experiment) -> Result<(), Failure> {
-    match experiment.policies.as_slice() {
-        [base, change] if base.tree().is_none() && change.tree().is_none() => {
-            match base.params() == change.params() {
-                true => Err(same(base.name())),
-                false => Ok(()),
-            }
-        }
-        [base, change] => {
-            let facts =
-                |policy: &wakeplace_policy_sys::Policy| policy.tree().map(|tree| tree.facts());
-            match facts(base).is_some() && facts(base) == facts(change) {
-                true => Err(same(base.name())),
-                false => Ok(()),
-            }
-        }
-        _ => Ok(()),
+    match sides::of_experiment(experiment) {
+        Some(name) => Err(same(name)),
+        None => Ok(()),
     }
 }
 
