@@ -16,8 +16,8 @@
 //! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use crate::comparison::{
-    Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, together, warnings,
-    why_stuck,
+    Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, stuck, together,
+    warnings,
 };
 use crate::hotplug::shown;
 use crate::identity::hash_of;
@@ -258,7 +258,7 @@ impl Experiment {
             all.extend(notes.map(|note| format!("{name}: {note}")));
         }
         Comparison {
-            why_stuck: why_stuck(&runs, workloads),
+            stuck: stuck(&runs, workloads),
             platform: self.platform.name.clone(),
             platform_hash: hash_of(&self.platform),
             workload: self.workload.name.clone(),

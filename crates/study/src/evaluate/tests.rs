@@ -170,7 +170,7 @@ fn comparison(base: PolicyRuns, candidate: PolicyRuns) -> Comparison {
         origin: Origin::default(),
         notes: Vec::new(),
         warnings: Vec::new(),
-        why_stuck: None,
+        stuck: Vec::new(),
     }
 }
 
