@@ -18,6 +18,7 @@
 
 mod cautions;
 mod endings;
+mod frames;
 mod ignored;
 mod stuck;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod tests;
 pub(crate) use cautions::{hardware_clocks, modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
+pub(crate) use frames::own_deadlines;
 use ignored::ignored;
 pub use stuck::Stuck;
 use stuck::causes;
@@ -185,6 +187,7 @@ pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Strin
         causes(run, workloads)
             .chain(idle(run))
             .chain(missed(run))
+            .chain(frames::unmet(run, workloads))
             .chain(uncounted(run, workloads))
             .chain(untimed(run, workloads))
             .chain(ignored(run, workloads))

@@ -12,7 +12,8 @@
 use super::{PolicyRuns, oddities, stuck};
 use wakeplace_engine::sched_ext::{Exit, ExitKind};
 use wakeplace_engine::{Ended, RunReport, SchedExtReport, Waiting, WaitsFor};
-use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+use wakeplace_metrics::RunMetrics;
+use wakeplace_workload::{Chain, LoadOptions, MachineFacts, Spec};
 
 fn ended(ended: Ended) -> PolicyRuns {
     let report = RunReport {
@@ -110,6 +111,37 @@ fn each_seed_has_its_own_reason() {
     for it in &found {
         assert!(text.contains(&it.why), "{text}");
     }
+}
+
+/// Goal: a deadline that no frame meets is said, of both seeds together: 2 of 2 and 1 of 1, of one
+/// more chain 1 of 2.
+#[test]
+fn a_deadline_that_no_frame_meets_is_said() {
+    let metrics = |screen: f64, sound: [f64; 2]| {
+        let values = [
+            ("frames_of_screen_total", screen),
+            ("missed_frames_of_screen_total", screen),
+            ("frames_of_sound_total", sound[0]),
+            ("missed_frames_of_sound_total", sound[1]),
+        ];
+        RunMetrics::kept(values.into_iter(), 1)
+    };
+    let mut run = ended(Ended::Duration);
+    run.metrics = vec![metrics(2.0, [1.0, 1.0]), metrics(1.0, [1.0, 0.0])];
+    let spec = Spec::parse("context-switch", &LoadOptions::default()).unwrap();
+    let mut workload = spec.expand(1, MachineFacts::alike(4)).unwrap();
+    let chain = |name: &str| Chain {
+        name: name.to_owned(),
+        deadline_ns: 2_000_000,
+        known: None,
+        recorded: None,
+    };
+    workload.chains = vec![chain("screen"), chain("sound")];
+    let text = oddities(&[run], &[workload]).join("\n");
+    let expected = "linux-4.17: no frame of the chain `screen` was done by its deadline of 2 ms, \
+                    of 3; lengthen the deadline";
+    assert!(text.contains(expected), "{text}");
+    assert!(!text.contains("sound"), "{text}");
 }
 
 #[test]
