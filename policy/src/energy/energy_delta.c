@@ -56,6 +56,7 @@ WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_domain *
 		state = i;
 		break;
 	}
+	WP_EXPLAIN(ctx, wp_explain_clock(ctx, WP_AT(t->state, state)->khz));
 	return WP_AT(t->state, state)->cost;
 }
 
@@ -318,6 +319,7 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 		s->best_delta = wp_min64(s->best_delta, s->prev_delta);
 		wp_note_candidate(dec, prev, p->prev_util, (u32)p->prev_spare, p->prev_fits,
 				  s->prev_delta);
+		WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, prev));
 	}
 	if (!wp_delta_eligible(s, p)) {
 		WP_EXPLAIN(ctx, wp_drop_pick_whole(ctx, p->cpu, p->spare <= p->prev_spare));
@@ -327,6 +329,7 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 	if (with < base)
 		return 1;
 	wp_note_candidate(dec, p->cpu, p->util, (u32)p->spare, p->fits, with - base);
+	WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, p->cpu));
 	if (p->fits > 0 && s->best_fits > 0 && with - base >= s->best_delta) {
 		WP_EXPLAIN(ctx, wp_drop(ctx, p->cpu, WP_DROP_MORE_ENERGY));
 		return 0;

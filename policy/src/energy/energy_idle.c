@@ -52,6 +52,7 @@ WP_FN int wp_idle_energy_offer(const struct wp_ctx *ctx WP_NONNULL,
 
 	at->idle = (u32)wp_cpu_idle(WP_AT(ctx->cpus, at->cpu));
 	wp_note_candidate(dec, at->cpu, at->util, (u32)at->spare, at->fits, at->delta);
+	WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, at->cpu));
 	if (at->cpu == prev)
 		dec->energy_prev = *at;
 	why = wp_idle_energy_loses(at, best, prev);

@@ -7,7 +7,8 @@
 //! `steps_between_the_limits` (`wp_urgency_step`); `a_queue_has_its_most_urgent`
 //! (`wp_urgency_enqueue`, `wp_urgency_dequeue`); `the_frequency_follows_the_steps`
 //! (`wp_rq_urgency`); `the_waiting_task_counts_too` (`wp_task_urgency`);
-//! `all_counts_without_limits` (`wp_urgency_counts`); `a_pulled_task_counts_no_more` (`wp_migrate_pulled`).
+//! `all_counts_without_limits` (`wp_urgency_counts`); `a_pulled_task_counts_no_more`
+//! (`wp_migrate_pulled`).
 //! Helpers, and who fails with them: `on`, `task`, `period` (all tests); `settle`,
 //! `counts` (`steps_between_the_limits`, `a_queue_has_its_most_urgent`); `adds`
 //! (`the_waiting_task_counts_too`).

@@ -108,7 +108,12 @@ fn candidates(answer: &Decision) -> Table {
     let estimated = answer.candidates.iter().any(|c| c.energy.is_some());
     let energy = answer.energy_unit.as_deref().unwrap_or("power");
     let energy = format!("#estimate ({energy})");
-    let mut columns = vec!["CPU", "result", "#utilisation", "#capacity", "#spare"];
+    let mut columns = vec!["CPU", "result", "#utilisation"];
+    let waits = answer.candidates.iter().any(|c| c.runnable.is_some());
+    columns.extend(waits.then_some("#runnable"));
+    columns.extend(["#capacity", "#spare"]);
+    let clocked = answer.candidates.iter().any(|c| c.clock_khz.is_some());
+    columns.extend(clocked.then_some("#clock (MHz)"));
     columns.extend(estimated.then_some(energy.as_str()));
     columns.extend(["fits", "idle state"]);
     let listed = |c: &&Candidate| {
@@ -133,9 +138,15 @@ fn candidates(answer: &Decision) -> Table {
             Cell::head(c.cpu.to_string()),
             result,
             Cell::of(c.util.to_string()),
-            Cell::of(c.capacity.to_string()),
-            Cell::of(c.spare.to_string()),
         ];
+        if waits {
+            row.push(c.runnable.map(|signal| signal.to_string()).into());
+        }
+        row.extend([c.capacity, c.spare].map(|value| Cell::of(value.to_string())));
+        if clocked {
+            let mhz = |khz: u32| number::short(f64::from(khz) / 1000.0);
+            row.push(c.clock_khz.map(mhz).into());
+        }
         if estimated {
             row.push(c.energy.map(number::short).into());
         }

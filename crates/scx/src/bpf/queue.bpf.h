@@ -363,7 +363,7 @@ OPS(running) void wakeplace_running(u64 *args)
 	t->was_running = 0;
 	st->switches++;
 	if (t->runnable_ns) {
-		(*WP_AT(st->latency, time_bucket(wp_sub(now, t->runnable_ns))))++;
+		(*WP_AT(st->latency, wp_time_bucket(wp_sub(now, t->runnable_ns))))++;
 		t->runnable_ns = 0;
 	}
 }
