@@ -37,6 +37,7 @@
 #include "src/load_tracking/util_est.c"
 #include "src/load_tracking/uclamp.c"
 #include "src/load_tracking/capacity.c"
+#include "src/load_tracking/overutilized.c"
 #ifndef WP_LIVE
 #include "src/load_tracking/runnable_avg_3_8.c"
 #include "src/load_tracking/capacity_4_18.c"

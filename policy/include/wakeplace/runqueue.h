@@ -130,7 +130,7 @@ struct wp_cpu_load {
 	u32 thermal_pressure; /* ... thermal limits alone: what 5.7 to 6.9 looked at */
 	u32 nr_removed;
 	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */
-	u32 fits_threshold; /* fits_by_tick: what fits is below this */
+	u32 fits_threshold; /* fits_by_tick, overutilized_margin: what fits is below this */
 	/* clocks */
 	u64 clock_ns;
 	u64 clock_task_ns;
