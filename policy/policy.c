@@ -112,6 +112,9 @@
 #ifndef WP_LIVE
 #include "src/energy/energy_5_10.c"
 #endif
+#ifdef WP_EAS_REWORK
+#include "src/energy/energy_rework.c"
+#endif
 #include "src/energy/energy_idle.c"
 
 #include "src/balance/intervals.c"

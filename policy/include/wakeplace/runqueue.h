@@ -201,6 +201,9 @@ struct wp_cpu_balance {
 	u64 max_idle_balance_cost_ns;
 	u64 newidle_waited_ns; /* for cache lines, since the new-idle pass under way began */
 	u32 active_balance; /* a push off this CPU is under way */
+	u32 push_cpu;   /* WP_DID_PUSH: where its task is to go ... */
+	u32 push_level; /* ... and the level of that CPU's domains that spans both */
+	u32 pad;
 	struct wp_lb lb[WP_MAX_LEVELS];
 	struct wp_mc_cpu mc;
 };
@@ -241,6 +244,7 @@ enum wp_event_result {
 				  * idle CPU: it answers a kick now (wp_nohz_begin) */
 	WP_DID_STATS = 1 << 3, /* tick: only decay the signals of idle CPUs */
 	WP_DID_END_REST = 1 << 4, /* tick: the timer for idle CPUs has rested; it is due now */
+	WP_DID_PUSH = 1 << 5, /* tick: push the running task to its CPU's push_cpu */
 };
 
 enum wp_queue_flags {

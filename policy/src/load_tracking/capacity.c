@@ -14,8 +14,8 @@
  * `wp_util_fits`, `wp_bound_fits`), `pressure_and_hints` (`wp_get_actual_cpu_capacity`),
  * `capacity_left` (`wp_update_cpu_capacity`), `misfit_after_47_ms`, `who_is_no_misfit`
  * (`wp_update_misfit_status`, `wp_best_it_may_use`, `wp_task_fits`, `wp_task_fits_cpu`),
- * `largest_allowed_capacity` (`wp_set_cpus_allowed`, `wp_allowed`); all/capacity_vectors.rs: `fit_threshold_rows`
- * (`wp_unfit`); all/asym_switches.rs: `the_tasks_own_past_does_not_count`
+ * `largest_allowed_capacity` (`wp_set_cpus_allowed`, `wp_allowed`); all/capacity_vectors.rs:
+ * `fit_threshold_rows` (`wp_unfit`); all/asym_switches.rs: `the_tasks_own_past_does_not_count`
  * (`wp_cpu_util_without`); all/classes.rs: `two_tasks_of_any_class_are_an_overload`
  * (`wp_note_overload`); all/fast_path.rs: `wake_affine_by_weight` (`wp_task_h_load`,
  * `wp_source_load`, `wp_target_load`, `wp_cpu_load`), `step_1_idle_target` (`wp_cpu_idle`);

@@ -17,9 +17,10 @@
  * (`wp_lone_on_the_biggest`), tick-*.toml (`wp_overutilized_by_tick`), linger-*.toml
  * (`wp_set_rd_overutilized`, `wp_clear_rd_overutilized`), all-*.toml (`wp_stats_tipping`,
  * `wp_pass_overutilized`, `wp_tips_together`); all/kept.rs: `kept_sums_change_no_answer`
- * (`wp_tips_by_any`).
+ * (`wp_tips_by_any`); all/energy_push.rs: `a_tick_pushes_a_task_alone` (`wp_tick_fits`).
  *
- * Callers: rq.c (`wp_check_update_overutilized_status`); busiest*.c, balance_common.c, kept_sums.c.
+ * Callers: rq.c (`wp_check_update_overutilized_status`, `wp_tick_fits`); busiest*.c,
+ * balance_common.c, kept_sums.c.
  *
  * Kernel: cpu_overutilized(), check_update_overutilized_status(), set_rd_overutilized(),
  *         kernel/sched/fair.c
@@ -120,6 +121,19 @@ WP_INLINE void wp_check_update_overutilized_status(struct wp_ctx *ctx, const str
 		return;
 	if (wp_cpu_overutilized(ctx, c))
 		wp_set_rd_overutilized(ctx, c->load.clock_ns);
+}
+
+/*
+ * A tick finds a running task that may not fit. It is pushed away at once (WP_DID_PUSH;
+ * docs/rules/energy-push.md#stuck), or marks tell of it.
+ */
+WP_INLINE int wp_tick_fits(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	if (WP_IF_REWORK(wp_check_pushable_task(ctx, task)))
+		return WP_DID_PUSH;
+	wp_update_misfit_status(ctx, c, task);
+	wp_check_update_overutilized_status(ctx, c);
+	return 0;
 }
 
 /* What a CPU says of the tipping point to a pass that looks at it. */

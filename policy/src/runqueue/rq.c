@@ -545,9 +545,9 @@ WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task
 {
 	wp_util_est_update_running(ctx, c, task);
 	wp_task_tick_cache(ctx, task, now_ns);
-	wp_update_misfit_status(ctx, c, task);
-	wp_check_update_overutilized_status(ctx, c);
-	return wp_tick_end(ctx, c, task->cpu, wp_surplus(ctx, task->cpu), now_ns);
+	int pushed = wp_tick_fits(ctx, c, task);
+
+	return pushed | wp_tick_end(ctx, c, task->cpu, wp_surplus(ctx, task->cpu), now_ns);
 }
 
 /* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */

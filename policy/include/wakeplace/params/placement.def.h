@@ -196,6 +196,15 @@ WP_SWITCH(energy_hints_carried, BOTH, RUN, "off",
 	"docs/rules/energy-aware.md#energy-hints-carried",
 	"energy-aware wake-up: an idle CPU is judged by the hints of the busy CPU before it in its "
 	"performance domain, too, as the kernels' loop keeps them (5.10.223, 6.1)")
+WP_CHOICE(energy_rework, wp_energy_rework, LIVE_HAS("off"), RUN, "off",
+	"docs/rules/energy-push.md#cost",
+	"proposed in 2025: energy_aware=6.12, 7.3: cost: of a performance domain the CPU that needs "
+	"the cheapest state, then the one with fewest tasks; push: and a task that its CPU cannot "
+	"serve is moved without a wake-up; misfit: and any that does not fit",
+	WP_VALUE(WP_REWORK_OFF, "off")
+	WP_VALUE(WP_REWORK_COST, "cost")      /* patches 2 to 4 */
+	WP_VALUE(WP_REWORK_PUSH, "push")      /* and 5 */
+	WP_VALUE(WP_REWORK_MISFIT, "misfit")) /* and 6 */
 WP_CHOICE(em_powers, wp_em_powers, SIMULATOR, RUN, "believed",
 	"docs/decisions/056",
 	"powers in the energy model: what the kernel of the machine believes, or what the hardware "

@@ -114,6 +114,11 @@ impl Model<'_> {
         };
         self.wait_for_line(m, cpu, cpu, task);
         self.after_core(m, cpu, result);
+        if result.push() {
+            let of = &self.core.cpu(cpu.0).balance;
+            let (to, level) = (CpuId(of.push_cpu), of.push_level);
+            self.push_running(m, cpu, to, level, false);
+        }
         self.sample(m, cpu);
         if self.home.balances() && (result.kick() || result.stats()) {
             self.kick_nohz(
