@@ -190,6 +190,7 @@
 #include "src/runqueue/resched.c"
 #endif
 #include "src/runqueue/rq.c"
+#include "src/runqueue/tick.c"
 #ifndef WP_LIVE
 #include "src/runqueue/on_state.c"
 #include "src/runqueue/task_group.c"

@@ -11,10 +11,10 @@
 //! `nohz_pass_end`), fixtures of balance_38 (`nohz_begin`), fixtures of newidle (`newidle_end`),
 //! pulls.rs (`set_offered`, in its helper `offer`), sched_cache.rs: `a_lone_task_is_pushed`
 //! (`push_llc`), energy_push.rs: `a_tick_pushes_a_task_alone` (`EventResult::push`),
-//! `a_stuck_task_finds_a_smaller_cpu` (`may_push`, `push_target`). `balance_pass_end` and `balance_running` have no test of their own; `prepare`,
-//! `src_cpu`, `dst_cpu`, `push`, `moved` and `levels` are looks that all of the dialogue's tests
-//! use. `nohz_next` is run by crates/engine/tests/behaviour/idle.rs. `number`, `new` and `raw` have
-//! no test of their own.
+//! `a_stuck_task_finds_a_smaller_cpu` (`may_push`, `push_target`). `balance_pass_end` and
+//! `balance_running` have no test of their own; `prepare`, `src_cpu`, `dst_cpu`, `push`, `moved`
+//! and `levels` are looks that all of the dialogue's tests use. `nohz_next` is run by
+//! crates/engine/tests/behaviour/idle.rs. `number`, `new` and `raw` have no test of their own.
 //!
 //! Callers: the engine's balancing (crates/engine/src/kernel/model); crates/scx's pull.bpf.h does
 //! the same in BPF.

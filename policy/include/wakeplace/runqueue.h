@@ -263,7 +263,7 @@ enum wp_resched {
 	WP_RESCHED_LAZY, /* a mark: when it next leaves the kernel for user mode, and at its tick */
 };
 
-/* rq.c: events of tasks and run queues */
+/* rq.c, tick.c: events of tasks and run queues */
 int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL);
 int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,

@@ -24,11 +24,11 @@
  * all/energy_7_3.rs: `eas_vector_rows` (`wp_find_energy_efficient_cpu`, `wp_delta_visit`,
  * `wp_compute_energy`), `no_margin` (`wp_delta_choose`), `inefficient_state_is_skipped`,
  * `limits_of_a_domain` (`wp_pd_state`, `wp_pd_cost`), `runnable_boost` (`wp_perf_with`),
- * `other_classes_count` (`wp_delta_add`, `wp_eenv_pd_max_util`), `hints_rank_candidates` (`wp_delta_eligible`,
- * `wp_delta_fits`), `hints_of_the_queue` (`wp_delta_hints`), `lower_with_the_task_keeps_prev`;
- * all/energy_7_3_oracle.rs: `v73_agrees_on_random_states`, `v612_agrees_on_random_states`
- * (`wp_delta_pick`, `wp_delta_begin`); fixtures/energy: task-busy-*.toml
- * (`wp_eenv_task_busy_time`), hints-*carried*.toml; all/uclamp_sum.rs:
+ * `other_classes_count` (`wp_delta_add`, `wp_eenv_pd_max_util`), `hints_rank_candidates`
+ * (`wp_delta_eligible`, `wp_delta_fits`), `hints_of_the_queue` (`wp_delta_hints`),
+ * `lower_with_the_task_keeps_prev`; all/energy_7_3_oracle.rs: `v73_agrees_on_random_states`,
+ * `v612_agrees_on_random_states` (`wp_delta_pick`, `wp_delta_begin`); fixtures/energy:
+ * task-busy-*.toml (`wp_eenv_task_busy_time`), hints-*carried*.toml; all/uclamp_sum.rs:
  * `hints_move_the_state_not_the_busy_time` (`wp_delta_within_hints`).
  *
  * Callers: `wp_select_by_energy` (energy_idle.c).

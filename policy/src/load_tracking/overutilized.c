@@ -19,8 +19,8 @@
  * `wp_pass_overutilized`, `wp_tips_together`); all/kept.rs: `kept_sums_change_no_answer`
  * (`wp_tips_by_any`); all/energy_push.rs: `a_tick_pushes_a_task_alone` (`wp_tick_fits`).
  *
- * Callers: rq.c (`wp_check_update_overutilized_status`, `wp_tick_fits`); busiest*.c,
- * balance_common.c, kept_sums.c.
+ * Callers: rq.c and explain.c (`wp_check_update_overutilized_status`), tick.c (`wp_tick_fits`);
+ * busiest*.c, balance_common.c, kept_sums.c.
  *
  * Kernel: cpu_overutilized(), check_update_overutilized_status(), set_rd_overutilized(),
  *         kernel/sched/fair.c

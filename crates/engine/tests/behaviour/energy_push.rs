@@ -31,12 +31,7 @@ fn last_cpu(tasks: u32, rework: &str) -> Vec<u32> {
     let load = workload((0..tasks).map(|_| bounded()).collect(), vec![]);
     let policy = policy("linux-7.3", &[("energy_rework", rework)]);
     let (_, log) = simulate(&platform, &policy, &load, &all_on(3 * S));
-    let last = |task| {
-        log.stretches(task)
-            .last()
-            .expect("it runs to the end")
-            .cpu
-    };
+    let last = |task| log.stretches(task).last().expect("it runs to the end").cpu;
     (0..tasks).map(last).collect()
 }
 

@@ -198,9 +198,9 @@ WP_SWITCH(energy_hints_carried, BOTH, RUN, "off",
 	"performance domain, too, as the kernels' loop keeps them (5.10.223, 6.1)")
 WP_CHOICE(energy_rework, wp_energy_rework, LIVE_HAS("off"), RUN, "off",
 	"docs/rules/energy-push.md#cost",
-	"proposed in 2025: energy_aware=6.12, 7.3: cost: of a performance domain the CPU that needs "
-	"the cheapest state, then the one with fewest tasks; push: and a task that its CPU cannot "
-	"serve is moved without a wake-up; misfit: and any that does not fit",
+	"proposed in 2025: energy_aware=6.12, 7.3: cost: of a performance domain the CPU that "
+	"needs the cheapest state, then the one with fewest tasks; push: and a task that its CPU "
+	"cannot serve is moved without a wake-up; misfit: and any that does not fit",
 	WP_VALUE(WP_REWORK_OFF, "off")
 	WP_VALUE(WP_REWORK_COST, "cost")      /* patches 2 to 4 */
 	WP_VALUE(WP_REWORK_PUSH, "push")      /* and 5 */
@@ -232,7 +232,8 @@ WP_CHOICE(overutilized_scope, wp_over_scope, LIVE_HAS("any"), RUN, "any",
 	WP_VALUE(WP_OVER_ANY, "any")
 	WP_VALUE(WP_OVER_ALL, "all"))
 WP_SWITCH(overutilized_linger, LIVE_HAS("off"), RUN, "off", "docs/rules/overutilized.md#linger",
-	"proposed in 2025: the overutilized flag stays for a tick after a CPU was last overutilized")
+	"proposed in 2025: the overutilized flag stays for a tick after a CPU was last beyond the "
+	"tipping point")
 
 WP_RANGE(energy_margin_shift, 1, 31, SIMULATOR, ANYTIME, "6",
 	"docs/rules/energy-aware.md#energy-5-0",

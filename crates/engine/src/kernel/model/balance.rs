@@ -16,9 +16,9 @@
 //! `tell_queue`, `idle_kind`: no task is lost, no more).
 //!
 //! Callers: wake.rs (`nohz_balance`, `nohz_stats`, `push_running`), run.rs (`push_put_back`),
-//! tick.rs (`push_running`), hotplug.rs (`move_task`,
-//! `new_idle`), tick.rs (`balance_domains`, `answer_kick`), change.rs (`move_task`), fork.rs
-//! (`move_task`), live.rs (`balance_levels`), run.rs (`new_idle`).
+//! tick.rs (`push_running`), hotplug.rs (`move_task`, `new_idle`), tick.rs (`balance_domains`,
+//! `answer_kick`), change.rs (`move_task`), fork.rs (`move_task`), live.rs (`balance_levels`),
+//! run.rs (`new_idle`).
 //!
 //! Tests: crates/engine/tests/behaviour/balance.rs, crates/engine/tests/behaviour/balance_old.rs
 
