@@ -124,10 +124,7 @@ fn a_tick_pushes_a_task_alone() {
     task.raw_mut().running = 1;
     assert!(core.tick(&mut task, NOW).push());
     let of = &core.cpu(4).balance;
-    assert_eq!(
-        (of.push_cpu, of.push_level, of.active_balance),
-        (0, 1, 1)
-    );
+    assert_eq!((of.push_cpu, of.push_level, of.active_balance), (0, 1, 1));
     assert!(!core.tick(&mut task, NOW).push(), "one is under way");
     core.active_balance_end(4, 0, 1, false);
     assert!(core.tick(&mut task, NOW).push(), "it is tried again");
