@@ -68,9 +68,10 @@ impl Warnings {
                 continue;
             }
             own.push(key.clone());
-            let known = self.kinds.iter_mut().find(|known| known.key == key);
+            let known = self.kinds.iter().position(|known| known.key == key);
             match known {
-                Some(known) => {
+                Some(at) => {
+                    let known = &mut self.kinds[at];
                     known.points += 1;
                     known.alike &= known.first == text;
                 }
