@@ -161,7 +161,7 @@ pub(crate) fn one_seed(seeds: &[u64]) -> Option<String> {
 }
 
 /// Every seed gave the same run: there is no chance to speak of.
-fn seeds_vary_nothing(runs: &[PolicyRuns], workloads: &[Workload]) -> Option<String> {
+pub(crate) fn seeds_vary_nothing(runs: &[PolicyRuns], workloads: &[Workload]) -> Option<String> {
     let same = |run: &PolicyRuns| run.metrics.len() > 1 && independent(&run.metrics).len() == 1;
     if runs.is_empty() || !runs.iter().all(same) {
         return None;
@@ -323,7 +323,7 @@ fn missed(run: &PolicyRuns) -> Option<String> {
 }
 
 /// Why the workload's own metric was not measured.
-fn unmeasured(runs: &[PolicyRuns]) -> Option<String> {
+pub(crate) fn unmeasured(runs: &[PolicyRuns]) -> Option<String> {
     let none = runs.iter().flat_map(|r| &r.metrics).all(|m| {
         let has = |metric: &str| m.values.get(metric).is_some();
         !has("energy_j") && !has("cpu_energy_j") && !has("cpu_energy_bogo")

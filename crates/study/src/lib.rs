@@ -84,7 +84,9 @@ pub use scheduler::Scheduler;
 pub use seeds::parse_seeds;
 pub use settings::{SettingError, any_policy, apply_settings, check_keys};
 pub use study::{JudgedCase, Study, StudyOptions, run_studies};
-pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
+pub use sweep::{
+    Axis, Base, Design, MadePoint, Point, Points, Range, Sweep, Warnings, is_of_load, is_sweep,
+};
 #[cfg(not(target_family = "wasm"))]
 pub use trace_meter::trace_meter;
 pub use tree::{BuiltTree, TreeRuns, runs_of};

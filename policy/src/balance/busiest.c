@@ -63,7 +63,7 @@ WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_lb_env *bal, const str
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	struct wp_sg_lb_stats *s = &bal->sums;
 
-	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
+	wp_stats_tipping(ctx, bal, c);
 	if (!c->queue.nr_running && wp_cpu_idle(c))
 		return;
 	bal->overload |= c->queue.nr_running > 1;
@@ -111,6 +111,7 @@ static void wp_check_group(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 	WP_CHECK_KEPT("misfit", at, bal->sums.misfit, before->sums.misfit);
 	WP_CHECK_KEPT("overload", at, bal->overload, before->overload);
 	WP_CHECK_KEPT("overutilized", at, bal->overutilized, before->overutilized);
+	WP_CHECK_KEPT("roomy", at, bal->roomy, before->roomy);
 }
 #endif
 
@@ -318,7 +319,7 @@ WP_INLINE int wp_kept_no_busier(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	bal->total_load += sum->load;
 	bal->total_capacity += g->capacity;
 	bal->overload |= sum->overload > 0;
-	bal->overutilized |= sum->overutilized > 0;
+	wp_kept_tipping(bal, sum, g->nr_cpus);
 	return 1;
 }
 #endif

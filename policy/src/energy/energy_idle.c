@@ -204,6 +204,10 @@ WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 
 	if (ctx->params.energy_aware < WP_ENERGY_61)
 		return wp_find_energy_efficient_cpu_5_10(ctx, task, this_cpu, prev, dec);
 #endif
+#ifdef WP_EAS_REWORK
+	if (ctx->params.energy_rework && ctx->params.energy_aware >= WP_ENERGY_612)
+		return wp_find_energy_efficient_cpu_rework(ctx, task, this_cpu, prev, dec);
+#endif
 	if (ctx->params.energy_idle && wp_find_energy_idle_cpu(ctx, task, this_cpu, prev, dec))
 		return 1;
 	return wp_find_energy_efficient_cpu(ctx, task, this_cpu, prev, dec);

@@ -22,6 +22,7 @@ use crate::text::{format, json, style};
 use serde_json::{Value, json};
 use wakeplace_platform::{Platform, builtin_names};
 use wakeplace_report::{Align, Cell, Style, Table};
+use wakeplace_text::count;
 use wakeplace_trace::TraceError;
 use wakeplace_workload::{Chain, Dialect, Event, MachineFacts, TaskScript, Workload};
 
@@ -110,8 +111,8 @@ fn class(task: &TaskScript) -> String {
 /// For people: what each task of the recording does.
 fn describe(workload: &Workload, look: Style) -> String {
     let length_ms = workload.duration_ns.unwrap_or(0) as f64 / 1e6;
-    let count = workload.tasks.len();
-    let mut text = format!("a recording of {length_ms:.3} ms with {count} tasks\n\n");
+    let tasks = count(workload.tasks.len(), "task");
+    let mut text = format!("a recording of {length_ms:.3} ms with {tasks}\n\n");
     let columns = [
         "task",
         "class",
