@@ -227,9 +227,13 @@ static u32 wp_rework_find(struct wp_ctx *ctx, struct wp_task *task, u32 dom_inde
 			continue;
 		}
 		delta = wp_rework_delta(ctx, task, pd, most, task_busy, &best);
-		if (dec)
+		if (dec) {
 			wp_note_candidate(dec, best.cpu, best.util,
 					  (u32)wp_sub(best.capacity, best.util), best.fits, delta);
+			/* Its state is looked up once more, for the clock. */
+			WP_EXPLAIN(ctx, (void)wp_pd_state(ctx, pd, best.max_perf));
+			WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, best.cpu));
+		}
 		if (best.fits == best_fits && delta >= best_delta) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, best.cpu, WP_DROP_MORE_ENERGY));
 			continue;

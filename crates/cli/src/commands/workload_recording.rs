@@ -7,9 +7,9 @@
 //! crates/cli/tests/all/recordings.rs::`recordings_are_workloads_everywhere` (`check`, `answer`,
 //! `Does`, `describe`), recordings.rs::`what_is_wrong_with_a_recording_is_said_everywhere`
 //! (`refused_somewhere`), crates/cli/tests/all/streams.rs::`warnings_go_to_standard_error`
-//! (warnings), recordings.rs::`a_check_lists_chains` (`chains`,
-//! `chain_json`), crates/cli/tests/all/said.rs::`a_check_names_what_is_no_rtapp_file` (pipes). No test
-//! of its own: `class`.
+//! (warnings), recordings.rs::`a_check_lists_chains` (`chains`, `chain_json`),
+//! crates/cli/tests/all/said.rs::`a_check_names_what_is_no_rtapp_file` (pipes). No test of its own:
+//! `class`.
 //!
 //! Tests: crates/cli/tests/all/recordings.rs,
 //! crates/cli/tests/all/streams.rs::warnings_go_to_standard_error,
