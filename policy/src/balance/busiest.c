@@ -142,15 +142,18 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	struct wp_sg_lb_stats *s = &bal->sums;
+	u32 before = bal->overutilized; /* of the groups before it */
 
 	wp_sums_clear(s);
+	bal->overutilized = 0;
 	wp_add_group(ctx, bal, g, group, local);
 	/* Two tasks that share a core would rather have one each. */
 	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_CPU_NOT_IDLE &&
 			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
 	s->asym_packing = !local && wp_sched_group_asym(ctx, bal, dom, g, s);
 	s->llc_balance = !local && wp_llc_balance(ctx, bal, g);
-	wp_sums_close(s, g, dom->imbalance_pct);
+	wp_sums_close(s, g, wp_may_be_overloaded(ctx, bal->overutilized), dom->imbalance_pct);
+	bal->overutilized |= before;
 	wp_record_sg_llc_stats(ctx, bal, g, s->util);
 	if (s->group_type != WP_GROUP_OVERLOADED)
 		s->avg_load = 0; /* says nothing while there is room */
