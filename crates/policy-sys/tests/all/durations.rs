@@ -499,7 +499,8 @@ fn scaling_by_cpus() {
 
 /// Goal: the buckets of the live scheduler's histograms. By hand: one for each of 0 to 3 ns; from
 /// 4 ns on four quarters of each power of two: 4 to 7 are 4 to 7, 8 and 9 are 8, 14 and 15 are 11;
-/// 1024 is the first of the ninth power from 4 on: 4 + 8 * 4; the last of 64 bits is 4 + 61 * 4 + 3.
+/// 1024 is the first of the ninth power from 4 on: 4 + 8 * 4; the last of 64 bits is 4 + 61 * 4 +
+/// 3.
 #[test]
 fn buckets_of_times() {
     for (ns, bucket) in [

@@ -3,7 +3,8 @@
 //! What must stay: runs stand in the order of the result, and times are ns; a study's runs are
 //! paired by the names of study and case, others by the workload. Results without single runs, with
 //! a seed or metric twice, or with a hash that is none are refused by the name of the file and of
-//! the run. Free: words for people that no test quotes. Tests by part: `what_has_no_pairs_is_refused`
+//! the run. Free: words for people that no test quotes. Tests by part:
+//! `what_has_no_pairs_is_refused`
 //! (`check`, `hash`), `the_most_alike_are_a_pair` (`alike`, `names`), `runs_of_one_seed_are_a_pair`
 //! (`of_comparison`), `two_results_are_compared` (real results). `of_study` has no test of its own.
 //! `kept` and `named` by the first two, `pairs` by the third, `jitter` by

@@ -5,7 +5,8 @@
 //! machines and loads are compared only where somebody asks, or where nothing else is varied.
 //! Numbers of points are those of `Sweep::point`. Tests by part: `a_base_keeps_what_is_its_own`
 //! (`of`, `digits`), `a_base_that_nobody_names` (`usual`, `own_value`),
-//! `a_base_that_is_no_point_is_refused` (`named`, `known`), `what_makes_another_load` (`is_of_load`).
+//! `a_base_that_is_no_point_is_refused` (`named`, `known`), `what_makes_another_load`
+//! (`is_of_load`).
 //!
 //! Callers: crates/report/src/points.rs and crates/report/src/html/sweep/points.rs (`is_of_load`).
 //!
