@@ -210,6 +210,7 @@ pub(super) fn linux_7_3() -> wp_params {
         sis_asym: sys::WP_SIS_ASYM_LIMITED,
         prefer_sibling: sys::WP_SIBLING_ALL,
         sched_cache: 1, // 7.2
+        overloaded_if_overutilized: 1, // 7.1
         pull_down_any_class: 1,
         misfit_core_idle: 1,
         newidle_rate: 1,
@@ -239,6 +240,7 @@ pub(super) fn wakeplace() -> wp_params {
     let mut p = wp_params {
         queue: sys::WP_QUEUE_LIVE,
         nohz_balance: 0,
+        overloaded_if_overutilized: 0, // the live build has no such form
         sched_cache: 0, // the live scheduler does not know of processes
         power_policy: sys::WP_POWER_BY_MODE,
         power_prev_first: 1,
