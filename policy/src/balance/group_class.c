@@ -52,7 +52,7 @@ WP_INLINE int wp_group_has_capacity(const struct wp_sg_lb_stats *s, u32 pct)
 WP_INLINE u32 wp_may_be_overloaded(const struct wp_ctx *ctx, u32 overutilized)
 {
 	return overutilized || !ctx->energy_active ||
-	       !WP_NOT_LIVE(ctx->params.overloaded_if_overutilized);
+	       !ctx->params.overloaded_if_overutilized;
 }
 
 /*

@@ -240,7 +240,6 @@ pub(super) fn wakeplace() -> wp_params {
     let mut p = wp_params {
         queue: sys::WP_QUEUE_LIVE,
         nohz_balance: 0,
-        overloaded_if_overutilized: 0, // the live build has no such form
         sched_cache: 0, // the live scheduler does not know of processes
         power_policy: sys::WP_POWER_BY_MODE,
         power_prev_first: 1,

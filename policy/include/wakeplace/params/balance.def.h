@@ -37,7 +37,7 @@ WP_SWITCH(pull_eligible, SIMULATOR, ANYTIME, "off", "docs/rules/balancing.md#pul
 WP_SWITCH(balance_classes, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#group-class",
 	"compare groups by class, and move load, utilisation, tasks or a misfit (5.5); off: load "
 	"only")
-WP_SWITCH(overloaded_if_overutilized, LIVE_HAS("off"), RUN, "off",
+WP_SWITCH(overloaded_if_overutilized, BOTH, RUN, "off",
 	"docs/rules/balancing.md#overloaded-with-energy",
 	"balance_classes: with energy-aware placement a group is overloaded only if one of its "
 	"CPUs is overutilized; none is in the slow path (7.1)")
