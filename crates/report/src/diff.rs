@@ -154,6 +154,7 @@ fn difference(
         notes,
         warnings: Vec::new(),
         why_stuck: None,
+        checks: Vec::new(),
     };
     Ok(Difference {
         place,

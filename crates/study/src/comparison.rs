@@ -31,7 +31,7 @@ use stuck::causes;
 pub(crate) use stuck::why_stuck;
 use wakeplace_engine::{Ended, MachineState, RunReport};
 use wakeplace_metrics::{RunMetrics, independent};
-use wakeplace_outcome::{SeedRun, Timeline, hash};
+use wakeplace_outcome::{Check, SeedRun, Timeline, hash};
 use wakeplace_workload::Workload;
 
 /// The runs of an experiment.
@@ -77,6 +77,8 @@ pub struct Comparison {
     pub warnings: Vec<String>,
     /// Why the first run that could go no further could not; one of the warnings.
     pub why_stuck: Option<String>,
+    /// Conditions, filled in by who judged them.
+    pub checks: Vec<Check>,
 }
 
 /// Where a result comes from. Empty: nobody said.

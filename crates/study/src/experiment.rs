@@ -279,6 +279,7 @@ impl Experiment {
             notes,
             runs,
             warnings: all,
+            checks: Vec::new(),
         }
     }
 }

@@ -171,6 +171,7 @@ fn comparison(base: PolicyRuns, candidate: PolicyRuns) -> Comparison {
         notes: Vec::new(),
         warnings: Vec::new(),
         why_stuck: None,
+        checks: Vec::new(),
     }
 }
 
