@@ -15,7 +15,7 @@
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/html/sweep/tests.rs, crates/report/src/points/tests.rs
 
-use crate::forms::yes;
+use crate::forms::{is_false, yes};
 use crate::{Check, Pairs, SeedRun};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,9 @@ pub struct PointRuns {
     pub jitter: Option<String>,
     /// Settings that are not those of the first point; null: absent here.
     pub settings: Pairs<Option<String>>,
+    /// Nobody measured the power that joules are made of.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub modelled_power: bool,
     /// False: a run has no result.
     #[serde(default = "yes")]
     pub complete: bool,

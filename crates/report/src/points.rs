@@ -2,7 +2,7 @@
 //! (docs/guide/results.md, "Sweeps"). Each run counts once.
 //!
 //! What must stay: a run with an error is counted and has no part in means; runs that are the same
-//! run count once; changes are those of `compare`, paired by seed. All runs of a point come at once.
+//! run count once; changes are those of `compare`, paired by seed. A point's runs come all at once.
 //! Forms of the table are in `points/columns.rs` and `points/json.rs`. Tests by part:
 //! `each_run_counts_once` (`add`, `row`), `changes_are_from_the_base` (`compared`),
 //! `the_best_of_those_that_hold_is_chosen` (`judged`, `choosing`),
@@ -242,6 +242,7 @@ impl Points {
             jitter: Some(first.jitter.clone()).filter(|jitter| !jitter.is_empty()),
             // Against those of the first point, when all are known.
             settings: Vec::new().into(),
+            modelled_power: !first.power.is_empty(),
             complete: whole.len() == group.len(),
             seed_runs: whole.iter().map(one).collect(),
         };

@@ -28,8 +28,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// By a metric or one of the varied keys; of a key, and of a metric that is neither good nor bad,
-    /// the least is best.
+    /// By a metric or one of the varied keys; of a key, and of a metric that is neither good nor
+    /// bad, the least is best.
     ///
     /// # Errors
     /// It is neither; the message has the nearest.
@@ -69,6 +69,12 @@ impl Choice {
             |name: &&String| find_metric(name).is_ok_and(|def| def.better != Better::Neither);
         let first = metrics.iter().find(is_judged)?;
         Self::of(first, &[]).ok()
+    }
+
+    /// A key can be chosen by if all of its values are such: numbers, percentages, or times.
+    #[must_use]
+    pub fn is_value(text: &str) -> bool {
+        quantity(text).is_some()
     }
 
     /// The metric, if it is one.

@@ -45,8 +45,8 @@ fn sweep() -> Sweep {
     Sweep::new(base, axes, Design::Grid).expect("a sweep")
 }
 
-/// The runs of its points: by hand, 50 takes four times the energy of 0 on the one, and a quarter of
-/// it on the other.
+/// The runs of its points: by hand, 50 takes four times the energy of 0 on the one, and a quarter
+/// of it on the other.
 fn points() -> Vec<Vec<RunRecord>> {
     let of = |boost: &str, platform: &str, energies: [f64; 3]| {
         let seeds = [1, 2, 3].into_iter().zip(energies);
@@ -320,7 +320,7 @@ fn a_sweep_is_its_points_and_their_runs() {
     assert_eq!(runs[2]["seed_runs"][1]["seed"], 2);
     assert_eq!(
         runs[2]["seed_runs"][1]["metrics"],
-        json!({"cpu_energy_j": 4.0})
+        json!({"cpu_energy_j": 8.0})
     );
     let read: wakeplace_outcome::Sweep = serde_json::from_str(&text).expect("a sweep");
     assert_eq!(serde_json::to_value(read).expect("JSON"), value);
