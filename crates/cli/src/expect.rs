@@ -11,15 +11,19 @@
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
 //! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),
 //! results.rs::`a_task_that_never_lets_time_pass_is_named` (`stuck`),
+//! crates/cli/tests/all/gates.rs::`checks_are_in_the_json` (`judge`, `outcome`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`),
 //! crates/cli/tests/all/said.rs::`lists_are_told_from_names` (`a_single`).
 //!
 //! Tests: below, crates/cli/tests/all/results.rs,
+//! crates/cli/tests/all/gates.rs::checks_are_in_the_json,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
 //! crates/cli/tests/all/said.rs::lists_are_told_from_names
 
 use crate::failure::{Failure, Verdict};
-use wakeplace_metrics::{Expectation, ExpectationError, Limit, METRICS, RunMetrics};
+use crate::junit::suite_of;
+use wakeplace_metrics::{Expectation, ExpectationError, Limit, METRICS, PairedDelta, RunMetrics};
+use wakeplace_outcome::Check;
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::{Comparison, PolicyRuns};
@@ -171,20 +175,34 @@ fn names(platform: &Platform) -> Vec<String> {
     names
 }
 
-/// Runs that are judged together: of one machine and load, the base first, the same seeds each.
+/// Runs that are judged together: of one machine and load, the same seeds each.
 pub(crate) struct Judged<'a> {
     /// Nobody measured the power that joules are made of.
     pub(crate) modelled_power: bool,
     /// By policy.
-    pub(crate) runs: Vec<(&'a str, &'a [RunMetrics])>,
+    pub(crate) runs: Vec<JudgedRuns<'a>>,
+}
+
+/// The runs of a policy.
+pub(crate) struct JudgedRuns<'a> {
+    pub(crate) policy: &'a str,
+    pub(crate) runs: &'a [RunMetrics],
+    /// What changes are from; None: it is the base itself.
+    pub(crate) base: Option<&'a [RunMetrics]>,
 }
 
 impl<'a> From<&'a Comparison> for Judged<'a> {
+    /// The base comes first.
     fn from(comparison: &'a Comparison) -> Self {
-        let of = |runs: &'a PolicyRuns| (runs.policy.as_str(), runs.metrics.as_slice());
+        let base = comparison.runs.first().map(|runs| runs.metrics.as_slice());
+        let of = |(at, runs): (usize, &'a PolicyRuns)| JudgedRuns {
+            policy: runs.policy.as_str(),
+            runs: runs.metrics.as_slice(),
+            base: base.filter(|_| at > 0),
+        };
         Self {
             modelled_power: comparison.modelled_power,
-            runs: comparison.runs.iter().map(of).collect(),
+            runs: comparison.runs.iter().enumerate().map(of).collect(),
         }
     }
 }
@@ -202,7 +220,7 @@ pub(crate) struct Checked {
 pub(crate) const HEADS: [&str; 6] = ["expected", "policy", "mean", "unit", "change", "verdict"];
 
 /// A condition and a policy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
     /// The condition.
     pub(crate) expected: String,
@@ -212,12 +230,37 @@ pub(crate) struct Case {
     pub(crate) said: String,
     /// None: not told.
     pub(crate) holds: Option<bool>,
+    /// Mean of the runs, in the unit.
+    pub(crate) mean: Option<f64>,
+    pub(crate) unit: String,
+    /// The change from the base, of a condition on a change.
+    pub(crate) change: Option<PairedDelta>,
+}
+
+impl Case {
+    /// As results have it; `of`: the case of a study or the point of a sweep.
+    fn outcome(&self, of: Option<&str>) -> Check {
+        let change = self.change.as_ref();
+        Check {
+            of: of.map(str::to_owned),
+            expected: self.expected.clone(),
+            policy: self.policy.clone(),
+            mean: self.mean,
+            unit: self.unit.clone(),
+            delta_pct: change.map(|change| change.delta_pct),
+            ci95: change.and_then(|change| change.ci95),
+            holds: self.holds,
+            said: self.said.clone(),
+        }
+    }
 }
 
 /// What one check of one policy found: what is shown of it, and whether it holds; None: not told.
 struct Found {
     mean: Option<f64>,
-    change: Option<String>,
+    change: Option<PairedDelta>,
+    /// The change in words, or why there is none.
+    said: Option<String>,
     holds: Option<bool>,
     word: &'static str,
 }
@@ -228,13 +271,14 @@ impl Found {
         Self {
             mean: None,
             change: None,
+            said: None,
             holds: Some(false),
             word: "FAIL: not measured here",
         }
     }
 
     /// `holds`: met, missed, or `None` where no interval tells; the mean is in the metric's unit.
-    fn new(mean: Option<f64>, change: Option<String>, holds: Option<bool>) -> Self {
+    fn new(mean: Option<f64>, said: Option<String>, holds: Option<bool>) -> Self {
         let word = match holds {
             Some(true) => "pass",
             Some(false) => "FAIL",
@@ -242,7 +286,8 @@ impl Found {
         };
         Self {
             mean,
-            change,
+            change: None,
+            said,
             holds,
             word,
         }
@@ -256,18 +301,41 @@ pub(crate) fn check(expectations: &[Expectation], judged: &Judged<'_>, strict: b
         ..Checked::of(Vec::new())
     };
     for expectation in expectations {
-        for (place, (policy, _)) in judged.runs.iter().enumerate() {
+        for runs in &judged.runs {
             let named = expectation.policy.as_ref();
-            if named.is_none_or(|name| name == policy)
-                && let Some(found) = one_of(expectation, judged, place)
+            if named.is_none_or(|name| name == runs.policy)
+                && let Some(found) = one_of(expectation, runs)
             {
                 let modelled = judged.modelled_power;
                 let unit = wakeplace_report::unit_of(&expectation.metric, modelled);
-                checked.add(expectation.condition(), policy, &unit, found);
+                checked.add(expectation.condition(), runs.policy, &unit, found);
             }
         }
     }
     checked
+}
+
+/// Judges all comparisons, which keep what was found. What a run that got stuck measured is no
+/// ground for a judgement.
+pub(crate) fn judge(
+    comparisons: &mut [Comparison],
+    expectations: &[Expectation],
+    strict: bool,
+) -> Vec<(String, Checked)> {
+    let is_stuck = |of: &Comparison| of.runs.iter().any(PolicyRuns::is_stuck);
+    let any = comparisons.iter().any(is_stuck);
+    let judged = if any { &[] } else { expectations };
+    let one = |of: &mut Comparison| {
+        let checked = match is_stuck(of) {
+            true => stuck(of.runs.iter().map(|runs| runs.policy.clone())),
+            false => check(judged, &(&*of).into(), strict),
+        };
+        if !expectations.is_empty() {
+            of.checks = checked.outcome(None).collect();
+        }
+        (suite_of(of), checked)
+    };
+    comparisons.iter_mut().map(one).collect()
 }
 
 /// Where nothing can be judged: a run got stuck.
@@ -282,17 +350,19 @@ pub(crate) fn unjudged(policies: impl Iterator<Item = String>, why: &str) -> Che
         policy,
         said: why.to_owned(),
         holds: Some(false),
+        ..Case::default()
     };
     Checked::of(policies.map(case).collect())
 }
 
 /// None: the base has no change.
-fn one_of(expectation: &Expectation, judged: &Judged<'_>, place: usize) -> Option<Found> {
-    if place == 0 && matches!(expectation.limit, Limit::FromBase(_)) {
-        return None;
-    }
-    let (base, runs) = (judged.runs[0].1, judged.runs[place].1);
-    let Some(found) = expectation.judge(base, runs) else {
+fn one_of(expectation: &Expectation, of: &JudgedRuns<'_>) -> Option<Found> {
+    let is_change = matches!(expectation.limit, Limit::FromBase(_));
+    let base = match of.base {
+        None if is_change => return None,
+        base => base.unwrap_or(of.runs),
+    };
+    let Some(found) = expectation.judge(base, of.runs) else {
         return Some(Found::absent());
     };
     let text = found.change.map(|change| match change.bounds() {
@@ -302,7 +372,10 @@ fn one_of(expectation: &Expectation, judged: &Judged<'_>, place: usize) -> Optio
         _ if change.delta_pct.is_infinite() => "from 0".to_owned(),
         _ => format!("{:+.2} %", change.delta_pct),
     });
-    Some(Found::new(found.mean, text, found.holds))
+    Some(Found {
+        change: found.change,
+        ..Found::new(found.mean, text, found.holds)
+    })
 }
 
 impl Checked {
@@ -337,6 +410,11 @@ impl Checked {
         &self.cases
     }
 
+    /// As results have them; `of`: the case of a study or the point of a sweep.
+    pub(crate) fn outcome(&self, of: Option<&str>) -> impl Iterator<Item = Check> {
+        self.cases.iter().map(move |case| case.outcome(of))
+    }
+
     /// How many conditions were met (`Some(true)`), missed (`Some(false)`) or not told (`None`).
     fn number(&self, holds: Option<bool>) -> usize {
         self.cases.iter().filter(|case| case.holds == holds).count()
@@ -345,7 +423,7 @@ impl Checked {
     /// One condition as it was met or missed: a row of the table and a case for CI.
     fn add(&mut self, expected: String, policy: &str, unit: &str, found: Found) {
         let mean = found.mean.map(|mean| format!("{mean:.4}"));
-        let said = match (&found.change, &mean) {
+        let said = match (&found.said, &mean) {
             (Some(change), _) => change.clone(),
             (None, Some(mean)) => format!("{mean} {unit}"),
             (None, None) => found.word.to_owned(),
@@ -369,7 +447,7 @@ impl Checked {
             Cell::from(policy),
             mean.into(),
             Cell::from(unit),
-            found.change.into(),
+            found.said.into(),
             verdict,
         ]);
         self.cases.push(Case {
@@ -377,6 +455,9 @@ impl Checked {
             policy: policy.to_owned(),
             said,
             holds: found.holds.or(self.strict.then_some(false)),
+            mean: found.mean,
+            unit: unit.to_owned(),
+            change: found.change,
         });
     }
 

@@ -1,25 +1,31 @@
-//! `--expect` for studies and sweeps: each case and each point is judged by itself, the base being
-//! its first column or policy (docs/guide/results.md, "Gates").
+//! `--expect` for studies and sweeps: each case and each point is judged by itself. A change of a
+//! case is from its first column, a change of a point from the sweep's base
+//! (docs/guide/results.md, "Gates").
 //!
 //! Conditions and their words are those of `expect.rs`. Of the runs only the metrics are kept that
 //! conditions name. Free: how many rows people see.
 //!
-//! What must stay: a condition that is about nothing is refused before the first run; runs of a
-//! point are all that differs in the policy alone, in whichever way policies are varied; a case or
-//! point with a run that has no result fails. Tests by part:
-//! crates/cli/tests/all/gates.rs::`a_study_is_a_gate` (`of_studies`, `stuck`, `case_of`),
+//! What must stay: a condition that is about nothing is refused before the first run; the suite of
+//! a point has all that differs from it in the policy alone, in whichever way policies are varied.
+//! A case or point with a run that has no result fails, and so does one whose base has none where a
+//! change is judged. Two studies of one name stay two. Tests by part:
+//! crates/cli/tests/all/gates.rs::`a_study_is_a_gate` (`of_studies`, `add_study`, `case_of`),
 //! gates.rs::`a_sweep_is_a_gate` (`add`, `judge`, `point_of`, `text`),
+//! gates.rs::`a_sweep_has_a_base` (`base_of`, `holding`),
+//! gates.rs::`checks_are_in_the_json` (`outcome`),
+//! gates.rs::`two_studies_of_one_name_are_two` (`add_study`),
 //! gates.rs::`conditions_on_nothing_are_refused` (`somewhere`, `of_sweep`).
 //!
 //! Tests: crates/cli/tests/all/gates.rs
 
 use crate::args::GateArgs;
-use crate::expect::{self, Case, Checked, HEADS, Judged};
+use crate::expect::{self, Case, Checked, HEADS, Judged, JudgedRuns};
 use crate::failure::{Failure, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_metrics::{Expectation, Limit, MODELLED, RunMetrics};
+use wakeplace_outcome::{Check, Study as StudyResult};
 use wakeplace_report::{Align, Cell, Format, Style, Table};
-use wakeplace_study::{Design, RunRecord, Study, StudyOptions, Sweep};
+use wakeplace_study::{Base, RunRecord, Study, StudyOptions, Sweep, study_records};
 use wakeplace_text::count;
 
 /// Rows that people are shown.
@@ -29,29 +35,50 @@ const MOST_SHOWN: usize = 50;
 pub(crate) struct Gate {
     expectations: Vec<Expectation>,
     strict: bool,
-    /// Where each point stands among `points`.
+    /// What changes of a sweep's points are from.
+    base: Option<Base>,
+    /// Where each suite stands among `suites`.
     places: BTreeMap<String, usize>,
-    points: Vec<Point>,
+    suites: Vec<Suite>,
+    /// The runs of a sweep's points: their place among `suites`, and in it.
+    points: BTreeMap<usize, (usize, usize)>,
+    /// Studies that were added.
+    studies: usize,
 }
 
-/// The runs that differ in policy and seed alone: a point of a sweep, or a case of a study.
-struct Point {
+/// The runs that differ in policy and seed alone: of points of a sweep, or a case of a study.
+struct Suite {
     name: String,
+    /// What results call it: the point, or the case within its study.
+    of: String,
+    /// The study's number, from 1; 0: of a sweep.
+    study: usize,
     modelled_power: bool,
     /// Why a run has no result, if one has none.
     error: Option<String>,
     /// In the order of the policies.
-    runs: Vec<(String, Vec<RunMetrics>)>,
+    runs: Vec<Runs>,
+}
+
+/// The runs of a policy.
+struct Runs {
+    policy: String,
+    /// Number of the point; None: of a study.
+    point: Option<usize>,
+    metrics: Vec<RunMetrics>,
 }
 
 impl Gate {
     /// Nothing is expected.
-    pub(crate) fn none() -> Self {
+    fn none() -> Self {
         Self {
             expectations: Vec::new(),
             strict: false,
+            base: None,
             places: BTreeMap::new(),
-            points: Vec::new(),
+            suites: Vec::new(),
+            points: BTreeMap::new(),
+            studies: 0,
         }
     }
 
@@ -79,32 +106,53 @@ impl Gate {
         Self::read(args, one)
     }
 
-    /// Reads the conditions on the points of a sweep.
-    pub(crate) fn of_sweep(args: &GateArgs, sweep: &Sweep) -> Result<Self, Failure> {
+    /// Reads the conditions on the points of a sweep; `base`: what changes are from.
+    pub(crate) fn of_sweep(
+        args: &GateArgs,
+        sweep: &Sweep,
+        base: Option<&Base>,
+    ) -> Result<Self, Failure> {
         let policies = sweep.policies();
-        // Its points share no values but by chance.
-        let drawn = matches!(sweep.design, Design::LatinHypercube { .. })
-            && sweep.axes.iter().any(|axis| axis.key == "policy");
         let platforms = match args.expect.is_empty() {
             true => Vec::new(),
             false => sweep.platforms(),
         };
+        // A base that is a policy is of no change itself.
+        let only = base.filter(|base| matches!(base.values(), [(key, _)] if key == "policy"));
         let one = |text: &String| {
             let read = expect::on_all(text, platforms.iter())?;
-            if let Some(expectation) = &read {
-                let change = matches!(expectation.limit, Limit::FromBase(_));
-                if change && (drawn || policies.len() < 2) {
-                    return Err(Failure::Input(format!(
-                        "--expect `{text}`: there is no base: a change is from the first policy \
-                         of the same point, and the points of this sweep have one policy each; \
-                         expected a second --policy, or a value"
-                    )));
+            let Some(expectation) = &read else {
+                return Ok(read);
+            };
+            let change = matches!(expectation.limit, Limit::FromBase(_));
+            if change && base.is_none() {
+                return Err(Failure::Input(format!(
+                    "--expect `{text}`: there is no base: the points of this sweep share no \
+                     values and have one policy each; expected a second --policy, or a value"
+                )));
+            }
+            match (change, only) {
+                // The base's policy comes first.
+                (true, Some(only)) => {
+                    let (_, first) = &only.values()[0];
+                    let rest = policies.iter().filter(|name| *name != first);
+                    let all: Vec<String> = std::iter::once(first).chain(rest).cloned().collect();
+                    expect::about(text, expectation, &all)?;
                 }
-                expect::about(text, expectation, &policies)?;
+                _ => match &expectation.policy {
+                    Some(name) if !policies.contains(name) => {
+                        return Err(expect::not_compared(text, name, &policies));
+                    }
+                    _ => {}
+                },
             }
             Ok(read)
         };
-        Self::read(args, one)
+        let gate = Self::read(args, one)?;
+        Ok(Self {
+            base: base.cloned(),
+            ..gate
+        })
     }
 
     /// Reads each condition with `one`.
@@ -121,92 +169,200 @@ impl Gate {
         })
     }
 
-    /// Adds runs, in the order of the result: of a point the base first, seed by seed.
-    pub(crate) fn add(&mut self, runs: &[RunRecord]) {
+    /// The conditions as they are typed.
+    pub(crate) fn conditions(&self) -> Vec<String> {
+        self.expectations
+            .iter()
+            .map(Expectation::to_string)
+            .collect()
+    }
+
+    /// The metrics that conditions name, each once.
+    pub(crate) fn metrics(&self) -> BTreeSet<&str> {
+        let names = self.expectations.iter();
+        names.map(|one| one.metric.as_str()).collect()
+    }
+
+    /// Adds all runs of a sweep's point, by its number.
+    pub(crate) fn add(&mut self, number: usize, runs: &[RunRecord]) {
+        let Some(first) = runs.first().filter(|_| !self.expectations.is_empty()) else {
+            return;
+        };
+        let (name, key) = point_of(first);
+        let metrics = runs.iter().map(|record| self.kept(record)).collect();
+        let place = self.suite(key, || (name.clone(), name), first);
+        let suite = &mut self.suites[place];
+        let error = runs.iter().find(|record| !record.error.is_empty());
+        if let Some(record) = error {
+            suite.error.get_or_insert_with(|| record.error.clone());
+        }
+        self.points.insert(number, (place, suite.runs.len()));
+        suite.runs.push(Runs {
+            policy: first.policy.clone(),
+            point: Some(number),
+            metrics,
+        });
+    }
+
+    /// Adds the cases of a study, of each the base first, seed by seed.
+    pub(crate) fn add_study(&mut self, result: &StudyResult) {
         if self.expectations.is_empty() {
             return;
         }
-        for record in runs {
-            let (name, key) = point_of(record);
-            let next = self.points.len();
-            let place = *self.places.entry(key).or_insert(next);
-            if place == next {
-                self.points.push(Point {
-                    name,
-                    modelled_power: record.power == MODELLED,
-                    error: None,
-                    runs: Vec::new(),
-                });
+        self.studies += 1;
+        let key = |name: &str, nth: usize| format!("{nth}\n{name}");
+        for record in study_records(result) {
+            let (name, case) = case_of(&record);
+            let run = self.kept(&record);
+            let place = self.suite(key(&name, self.studies), || (name, case), &record);
+            let suite = &mut self.suites[place];
+            match suite
+                .runs
+                .iter_mut()
+                .find(|runs| runs.policy == record.policy)
+            {
+                Some(runs) => runs.metrics.push(run),
+                None => suite.runs.push(Runs {
+                    policy: record.policy,
+                    point: None,
+                    metrics: vec![run],
+                }),
             }
-            let run = self.kept(record);
-            let point = &mut self.points[place];
-            if !record.error.is_empty() {
-                point.error.get_or_insert_with(|| record.error.clone());
-            }
-            match point.runs.iter().position(|(own, _)| *own == record.policy) {
-                Some(at) => point.runs[at].1.push(run),
-                None => point.runs.push((record.policy.clone(), vec![run])),
+        }
+        for profile in result.profiles.iter().filter(|profile| !profile.complete) {
+            let name = format!("{}, {}", result.study, profile.case);
+            if let Some(place) = self.places.get(&key(&name, self.studies)) {
+                self.suites[*place].error = Some("a run got stuck".to_owned());
             }
         }
     }
 
-    /// A run of a study's case got stuck.
-    pub(crate) fn stuck(&mut self, study: &str, case: &str) {
-        let name = case_of(study, case);
-        for point in self.points.iter_mut().filter(|point| point.name == name) {
-            point.error = Some("a run got stuck".to_owned());
+    /// The place of a suite, which is made if it is not there: its name, and what results call it.
+    fn suite(
+        &mut self,
+        key: String,
+        names: impl FnOnce() -> (String, String),
+        record: &RunRecord,
+    ) -> usize {
+        let next = self.suites.len();
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            let (name, of) = names();
+            self.suites.push(Suite {
+                name,
+                of,
+                study: self.studies,
+                modelled_power: record.power == MODELLED,
+                error: None,
+                runs: Vec::new(),
+            });
         }
+        place
     }
 
     /// The metrics of a run that conditions name.
     fn kept(&self, record: &RunRecord) -> RunMetrics {
-        let names: BTreeSet<&str> = self
-            .expectations
-            .iter()
-            .map(|one| one.metric.as_str())
-            .collect();
-        let values = names
-            .into_iter()
-            .filter_map(|name| Some((name, *record.metrics.get(name)?)));
+        let names = self.metrics().into_iter();
+        let values = names.filter_map(|name| Some((name, *record.metrics.get(name)?)));
         let hash = u64::from_str_radix(&record.behaviour_hash, 16);
         RunMetrics::kept(values, hash.unwrap_or(0))
     }
 
-    /// Judges all points: what each is called, and what was found.
-    pub(crate) fn judge(&self) -> Vec<(String, Checked)> {
-        let one = |point: &Point| {
-            let runs = point.runs.iter();
-            let checked = match &point.error {
-                None => {
-                    let judged = Judged {
-                        modelled_power: point.modelled_power,
-                        runs: runs.map(|(name, all)| (name.as_str(), &all[..])).collect(),
-                    };
-                    expect::check(&self.expectations, &judged, self.strict)
-                }
-                Some(why) => {
-                    let named = runs.map(|(name, _)| name.clone());
-                    expect::unjudged(named, &format!("nothing is judged: {why}"))
-                }
-            };
-            (point.name.clone(), checked)
+    /// Where the runs stand that those of a suite are compared with: the suite's place, and theirs.
+    /// None: they are the base, or there is none.
+    fn base_of(&self, suite: usize, runs: &Runs, at: usize) -> Option<(usize, usize)> {
+        let Some(point) = runs.point else {
+            return (at > 0).then_some((suite, 0));
         };
-        self.points.iter().map(one).collect()
+        let base = self.base.as_ref()?.of(point);
+        let place = self.points.get(&base)?;
+        (base != point).then_some(*place)
+    }
+
+    /// Judges all suites: what each is called, and what was found.
+    pub(crate) fn judge(&self) -> Vec<(String, Checked)> {
+        let suites = self.suites.iter().enumerate();
+        let one = |(at, suite): (usize, &Suite)| (suite.name.clone(), self.checked(at, suite));
+        suites.map(one).collect()
+    }
+
+    /// Judges a suite.
+    fn checked(&self, at: usize, suite: &Suite) -> Checked {
+        let bases = suite.runs.iter().enumerate();
+        let bases = bases.map(|(nth, runs)| self.base_of(at, runs, nth));
+        let bases: Vec<Option<(usize, usize)>> = bases.collect();
+        let is_change = |one: &Expectation| matches!(one.limit, Limit::FromBase(_));
+        // A base of another suite may have no result.
+        let mut others = bases.iter().flatten().filter_map(|(place, _)| {
+            let why = self.suites[*place].error.as_ref()?;
+            Some(format!("its base has no result: {why}"))
+        });
+        let other = match self.expectations.iter().any(is_change) {
+            true => others.next(),
+            false => None,
+        };
+        if let Some(why) = suite.error.clone().or(other) {
+            let named = suite.runs.iter().map(|runs| runs.policy.clone());
+            return expect::unjudged(named, &format!("nothing is judged: {why}"));
+        }
+        let runs = suite.runs.iter().zip(&bases);
+        let runs = runs.map(|(runs, base)| JudgedRuns {
+            policy: &runs.policy,
+            runs: &runs.metrics,
+            base: base.map(|(place, nth)| self.suites[place].runs[nth].metrics.as_slice()),
+        });
+        let judged = Judged {
+            modelled_power: suite.modelled_power,
+            runs: runs.collect(),
+        };
+        expect::check(&self.expectations, &judged, self.strict)
+    }
+
+    /// The checks as results have them, each with its case or point: of a study by its number, from
+    /// 1, or of a sweep, 0.
+    pub(crate) fn outcome(&self, checked: &[(String, Checked)], study: usize) -> Vec<Check> {
+        let suites = self.suites.iter().zip(checked);
+        let own = suites.filter(|(suite, _)| suite.study == study);
+        own.flat_map(|(suite, (_, checked))| checked.outcome(Some(&suite.of)))
+            .collect()
+    }
+
+    /// By the numbers of a sweep's points, whether each holds all conditions that are about it, for
+    /// sure; None: nothing is expected. `checked`: what was found, as `judge` gives it.
+    pub(crate) fn holding(&self, checked: &[(String, Checked)]) -> Option<BTreeMap<usize, bool>> {
+        if self.expectations.is_empty() {
+            return None;
+        }
+        let of = |(suite, (_, checked)): (&Suite, &(String, Checked))| {
+            let holds = |runs: &Runs| {
+                let own = checked
+                    .cases()
+                    .iter()
+                    .filter(|case| case.policy == runs.policy);
+                own.into_iter().all(|case| case.holds == Some(true))
+            };
+            let points = suite
+                .runs
+                .iter()
+                .filter_map(|runs| Some((runs.point?, holds(runs))));
+            points.collect::<Vec<_>>()
+        };
+        Some(self.suites.iter().zip(checked).flat_map(of).collect())
     }
 }
 
-/// A case, by which its suite is called, too.
-fn case_of(study: &str, case: &str) -> String {
-    format!("{study}, {case}")
+/// What the suite of a case is called, and the case.
+fn case_of(record: &RunRecord) -> (String, String) {
+    let label = |key: &str| {
+        let found = record.labels.iter().find(|(own, _)| own == key);
+        found.map_or("", |(_, value)| value.as_str())
+    };
+    let case = label("case");
+    (format!("{}, {case}", label("study")), case.to_owned())
 }
 
 /// What the run's point is called whatever the policy, and what tells it from all others.
 fn point_of(record: &RunRecord) -> (String, String) {
-    let label = |key: &str| record.labels.iter().find(|(own, _)| own == key);
-    if let (Some((_, study)), Some((_, case))) = (label("study"), label("case")) {
-        let name = case_of(study, case);
-        return (name.clone(), name);
-    }
     let own = ["platform", "workload", "policy"];
     let varied = record
         .labels

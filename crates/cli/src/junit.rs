@@ -176,6 +176,7 @@ mod tests {
             policy: "a<b>&\"c\"".to_owned(),
             said: said.to_owned(),
             holds,
+            ..Case::default()
         };
         let checked = Checked::of(vec![
             case("cpu_energy_j<=+3%", "", Some(true)),
@@ -209,8 +210,8 @@ mod tests {
             let case = |expected: &&str| Case {
                 expected: (*expected).to_owned(),
                 policy: policy.to_owned(),
-                said: String::new(),
                 holds: Some(true),
+                ..Case::default()
             };
             let cases = conditions.iter().map(case).collect();
             (suite.to_owned(), Checked::of(cases))

@@ -20,13 +20,14 @@ use wakeplace_study::Origin;
 use wakeplace_text::shell_word;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 17] = [
+const WITH_VALUE: [&str; 18] = [
     "--jobs",
     "--format",
     "--output",
     "--color",
     "--expect",
     "--metric",
+    "--choose",
     "--export-html",
     "--export-junit",
     "--export-runs",

@@ -16,7 +16,7 @@
 //! crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use crate::forms::{Difference, Interval, interval, yes};
-use crate::{Details, Method, Multiplicity, Pairs, State, Timeline};
+use crate::{Check, Details, Method, Multiplicity, Pairs, State, Timeline};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,9 @@ pub struct Comparison {
     /// What a reader should know before believing the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// The conditions, judged; absent: there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
 }
 
 impl Comparison {

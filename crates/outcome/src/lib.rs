@@ -12,6 +12,7 @@
 //!
 //! Tests: crates/report/tests/old, crates/cli/tests/all/schema.rs, beside its modules
 
+mod check;
 mod comparison;
 mod decision;
 mod details;
@@ -23,8 +24,10 @@ mod schema;
 mod sensitivity;
 mod states;
 mod study;
+mod sweep;
 mod timeline;
 
+pub use check::Check;
 pub use comparison::{
     Comparison, Comparisons, Delta, Exit, LongestWait, Metric, Run, SchedExt, SeedRun, Verdict,
 };
@@ -48,6 +51,7 @@ pub use study::{
     Beaten, Case, CaseProfile, Column, Figure, Kept, Loss, Mean, Promise, PromiseRow,
     PublishedSpread, Row, Studies, Study, Tradeoff, Worth,
 };
+pub use sweep::{ChosenPoint, PointRuns, Sweep, SweepChoice};
 pub use timeline::{Span, Timeline};
 
 /// Version of the results of `compare`, `sim` and `study run`; 2 since they carry their runs.

@@ -12,15 +12,15 @@
 //! crates/cli/tests/all/schema.rs
 
 use crate::{Comparison, Comparisons, Decision, Evaluation, KernelDiff, Review};
-use crate::{SchedulerDecision, Studies, Study, TreeDecision};
+use crate::{SchedulerDecision, Studies, Study, Sweep, TreeDecision};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Results of wakeplace: `compare`, `sim`, `study run`, `explain`, `kernel diff`, `review` and
-/// `evaluate` with `--format json`.
+/// Results of wakeplace: `compare`, `sim`, `study run`, `sweep`, `explain`, `kernel diff`, `review`
+/// and `evaluate` with `--format json`.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its form is of use")]
@@ -30,6 +30,7 @@ enum Outcome {
     Review(Review),
     Study(Study),
     Studies(Studies),
+    Sweep(Sweep),
     Decision(Decision),
     SchedulerDecision(SchedulerDecision),
     TreeDecision(TreeDecision),

@@ -19,7 +19,7 @@
 //! crates/report/src/study/tests.rs, crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use crate::forms::{Difference, Interval, interval, is_false, number, words, yes};
-use crate::{Assumed, Details, Multiplicity, Pairs, Param, SeedRun, Tried};
+use crate::{Assumed, Check, Details, Multiplicity, Pairs, Param, SeedRun, Tried};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -93,6 +93,9 @@ pub struct Study {
     /// What a reader should know.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// The conditions, judged on each case; absent: there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
     /// Where the published figures come from.
     #[serde(default)]
     pub sources: Vec<String>,

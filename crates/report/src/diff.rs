@@ -154,6 +154,7 @@ fn difference(
         notes,
         warnings: Vec::new(),
         stuck: Vec::new(),
+        checks: Vec::new(),
     };
     Ok(Difference {
         place,

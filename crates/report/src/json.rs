@@ -65,6 +65,7 @@ pub(crate) fn comparison(found: &wakeplace_study::Comparison) -> Comparison {
         states: found.states.iter().map(crate::states::outcome).collect(),
         notes: found.notes.clone(),
         warnings: found.warnings.clone(),
+        checks: found.checks.clone(),
     };
     if let [base, others @ ..] = found.runs.as_slice()
         && !others.is_empty()

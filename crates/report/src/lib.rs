@@ -38,7 +38,7 @@ pub use html::{Fragment, HtmlError, Page, Source, charts, decision, footer, frag
 pub use number::short;
 pub use paint::Tone;
 pub use plain::plain;
-pub use points::{Failed, Points};
+pub use points::{Bases, Choice, Failed, FoundPoints, Points, SweepFacts};
 pub use published::{Extent, published};
 pub use review::{
     Reviewed, beside, largest, main_figures, review_csv, review_json, review_mail, review_text,

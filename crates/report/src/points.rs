@@ -1,39 +1,81 @@
-//! A sweep as a table: one row per point, means over its seeds (docs/guide/results.md, "Sweeps").
-//! Each run counts once.
+//! A sweep as a table: one row per point, means over its seeds, and changes from its base
+//! (docs/guide/results.md, "Sweeps"). Each run counts once.
 //!
-//! What must stay: columns for programs (varied keys first, `power` last). A point ends where the
-//! next begins, so runs must come in the order of points; a run with an error is counted and has no
-//! part in means; runs that are the same run count once. Free: words for people that no test
-//! quotes. Tests by part: `each_run_counts_once` (`add`, `same_point`, `row`),
-//! `a_modelled_power_is_told_to_programs` (`with_power`),
-//! said.rs::`modelled_joules_say_so_in_sweeps` (`modelled`), sweeps.rs::`no_run_counts_twice`
-//! (`columns`, by the command), the first also `new`, `finish`, `end_point`, `table` and `decided`;
-//! `run` and `csv` are the tests' own. `without_varied` has no test of its own.
+//! What must stay: a run with an error is counted and has no part in means; runs that are the same
+//! run count once; changes are those of `compare`, paired by seed. A point's runs come all at once.
+//! Forms of the table are in `points/columns.rs` and `points/json.rs`. Tests by part:
+//! `each_run_counts_once` (`add`, `row`), `changes_are_from_the_base` (`compared`),
+//! `the_best_of_those_that_hold_is_chosen` (`judged`, `choosing`),
+//! `a_sweep_is_its_points_and_their_runs` (`with_runs`), sweeps.rs::`no_run_counts_twice` (by the
+//! command), the first also `new` and `finish`.
 //!
-//! Tests: below, crates/cli/tests/all/sweeps.rs::no_run_counts_twice,
-//! crates/cli/tests/all/said.rs::modelled_joules_say_so_in_sweeps
+//! Callers: html/sweep/points.rs (`named`, `without_varied`).
+//!
+//! Tests: crates/report/src/points/tests.rs,
+//! crates/cli/tests/all/sweeps.rs::no_run_counts_twice
 
-use crate::phrase::power_word;
-use crate::{Align, Cell, Table, short};
-use std::collections::BTreeSet;
-use wakeplace_metrics::Summary;
-use wakeplace_study::RunRecord;
+mod bases;
+mod choice;
+mod columns;
+mod json;
+#[cfg(test)]
+mod tests;
 
-/// How many runs a point has, and how many more have no result.
-const COUNTS: [&str; 2] = ["n", "failed"];
+pub use bases::Bases;
+pub use choice::Choice;
+pub(crate) use choice::{number, sentence};
+pub use json::SweepFacts;
 
-/// A table in the making; runs of one point follow one another.
+use std::collections::{BTreeMap, BTreeSet};
+use wakeplace_metrics::{PairedDelta, Summary};
+use wakeplace_outcome::{PointRuns, SeedRun, SweepChoice};
+use wakeplace_study::{DEFAULT_MARGIN_PCT, RunRecord, json_pairs};
+
+/// What says of every point what it is.
+const FIXED: [&str; 3] = ["platform", "workload", "policy"];
+
+/// A table in the making.
 #[derive(Debug)]
 pub struct Points {
-    table: Table,
+    shape: Shape,
+    bases: Option<Bases>,
+    /// By the number of a point, whether it holds all conditions.
+    holds: Option<BTreeMap<usize, bool>>,
+    choice: Option<Choice>,
+    /// Single runs are kept, too.
+    with_runs: bool,
+    rows: Vec<Row>,
+    failed: Failed,
+}
+
+/// What the columns are of.
+#[derive(Clone, Debug)]
+struct Shape {
+    /// The varied keys.
+    varied: Vec<String>,
     /// Columns that say which point it is.
     names: Vec<String>,
     metrics: Vec<String>,
-    for_people: bool,
-    /// A column says where nobody measured the power.
-    with_power: bool,
-    failed: Failed,
-    group: Vec<RunRecord>,
+    /// Below this a difference does not matter, percent.
+    margin_pct: f64,
+}
+
+/// A point.
+#[derive(Clone, Debug)]
+struct Row {
+    /// By the names of columns.
+    names: Vec<String>,
+    n: usize,
+    failed: usize,
+    /// By the metrics: mean, and half of the interval's width.
+    figures: Vec<Option<(f64, Option<f64>)>>,
+    /// By the metrics: the change from the base.
+    changes: Vec<Option<PairedDelta>>,
+    is_base: bool,
+    holds: Option<bool>,
+    power: &'static str,
+    /// Its runs with all of its settings.
+    runs: Option<(PointRuns, Vec<(String, String)>)>,
 }
 
 /// Runs that have no result.
@@ -45,256 +87,302 @@ pub struct Failed {
     pub first: String,
 }
 
+/// A sweep's points.
+#[derive(Clone, Debug)]
+pub struct FoundPoints {
+    shape: Shape,
+    /// Keys and values of the base; None: no point has one.
+    base: Option<Vec<(String, String)>>,
+    rows: Vec<Row>,
+    /// Conditions were judged.
+    judged: bool,
+    choice: Option<SweepChoice>,
+    failed: Failed,
+}
+
 impl Points {
-    /// `labels` are the varied keys. For people a mean and its interval share a cell.
+    /// `labels` are the varied keys.
     #[must_use]
-    pub fn new(labels: &[String], metrics: Vec<String>, for_people: bool) -> Self {
-        let fixed = ["platform", "workload", "policy"].map(str::to_owned);
+    pub fn new(labels: &[String], metrics: Vec<String>) -> Self {
+        let fixed = FIXED.map(str::to_owned);
         let fixed = fixed.into_iter().filter(|name| !labels.contains(name));
-        let names: Vec<String> = labels.iter().cloned().chain(fixed).collect();
-        let columns = columns(&names, &metrics, for_people, (0, 0));
-        Self {
-            with_power: false,
-            table: table(&columns, names.len()),
-            names,
+        let shape = Shape {
+            varied: labels.to_vec(),
+            names: labels.iter().cloned().chain(fixed).collect(),
             metrics,
-            for_people,
+            margin_pct: DEFAULT_MARGIN_PCT,
+        };
+        Self {
+            shape,
+            bases: None,
+            holds: None,
+            choice: None,
+            with_runs: false,
+            rows: Vec::new(),
             failed: Failed::default(),
-            group: Vec::new(),
         }
     }
 
-    /// Says in the names of columns in joules and watts that nobody measured the power of `some` of
-    /// so many points (`of`).
+    /// Each point has its change from its base, whose runs were read before. Below the margin,
+    /// percent, a difference does not matter.
     #[must_use]
-    pub fn modelled(mut self, (some, of): (usize, usize)) -> Self {
-        let columns = columns(&self.names, &self.metrics, self.for_people, (some, of));
-        self.table = table(&columns, self.names.len());
+    pub fn compared(mut self, bases: Option<Bases>, margin_pct: f64) -> Self {
+        self.shape.margin_pct = margin_pct;
+        self.bases = bases;
         self
     }
 
-    /// For programs: the column `power` says of each point whether nobody measured the power.
+    /// By the number of a point, whether it holds all conditions; None: there are none.
     #[must_use]
-    pub fn with_power(mut self) -> Self {
-        let mut columns = columns(&self.names, &self.metrics, self.for_people, (0, 0));
-        columns.push("power".to_owned());
-        self.table = table(&columns, self.names.len());
-        self.with_power = true;
+    pub fn judged(mut self, holds: Option<BTreeMap<usize, bool>>) -> Self {
+        self.holds = holds;
         self
     }
 
-    /// Adds runs.
-    pub fn add(&mut self, runs: &[RunRecord]) {
-        for record in runs {
-            if !record.error.is_empty() {
-                if self.failed.runs == 0 {
-                    self.failed.first.clone_from(&record.error);
-                }
-                self.failed.runs += 1;
-            }
-            if (self.group.first()).is_some_and(|first| !same_point(first, record)) {
-                self.end_point();
-            }
-            self.group.push(record.clone());
-        }
-    }
-
-    /// The table, and the runs that have an error.
+    /// By what points are chosen; None: by nothing.
     #[must_use]
-    pub fn finish(mut self) -> (Table, Failed) {
-        self.end_point();
-        (self.table, self.failed)
+    pub fn choosing(mut self, choice: Option<Choice>) -> Self {
+        self.choice = choice;
+        self
     }
 
-    /// The point that is open is whole: its row is made.
-    fn end_point(&mut self) {
-        if !self.group.is_empty() {
-            let mut row = row(&self.group, &self.names, &self.metrics, self.for_people);
-            match self.group[0].power {
-                _ if !self.with_power => {}
-                "" => row.push(Cell::Empty),
-                word => row.push(word.into()),
+    /// Keeps single runs, which JSON has.
+    #[must_use]
+    pub fn with_runs(mut self) -> Self {
+        self.with_runs = true;
+        self
+    }
+
+    /// Adds a point by its number in the sweep, with all of its runs.
+    pub fn add(&mut self, number: usize, runs: &[RunRecord]) {
+        for record in runs.iter().filter(|record| !record.error.is_empty()) {
+            if self.failed.runs == 0 {
+                self.failed.first.clone_from(&record.error);
             }
-            self.table.row(row);
-            self.group.clear();
+            self.failed.runs += 1;
+        }
+        if !runs.is_empty() {
+            let row = self.row(number, runs);
+            self.rows.push(row);
+        }
+    }
+
+    /// One point of the sweep: its values, its number of runs, means of its metrics.
+    fn row(&self, number: usize, runs: &[RunRecord]) -> Row {
+        // A run that stands twice counts once.
+        let mut seeds = BTreeSet::new();
+        let group: Vec<&RunRecord> = runs.iter().filter(|r| seeds.insert(r.seed)).collect();
+        let whole: Vec<&RunRecord> = { group.iter().copied() }
+            .filter(|record| record.error.is_empty())
+            .collect();
+        // Seeds that vary nothing are one run.
+        let one = whole
+            .iter()
+            .all(|record| record.behaviour_hash == whole[0].behaviour_hash);
+        let counted = if one && !whole.is_empty() {
+            &whole[..1]
+        } else {
+            &whole[..]
+        };
+        let figure = |metric: &String| {
+            let values = counted
+                .iter()
+                .filter_map(|record| record.metrics.get(metric));
+            let values: Vec<f64> = values.copied().collect();
+            let figures = (!values.is_empty()).then(|| Summary::of(&values))?;
+            Some((figures.mean, figures.ci95))
+        };
+        let bases = self.bases.as_ref();
+        Row {
+            names: self
+                .shape
+                .names
+                .iter()
+                .map(|name| value_of(runs, name))
+                .collect(),
+            n: counted.len(),
+            failed: group.len() - whole.len(),
+            figures: self.shape.metrics.iter().map(figure).collect(),
+            changes: bases.map_or_else(Vec::new, |bases| bases.changes(number, &whole)),
+            is_base: bases.is_some_and(|bases| bases.is_base(number)),
+            holds: (self.holds.as_ref()).map(|all| all.get(&number).copied().unwrap_or(false)),
+            power: runs[0].power,
+            runs: self.with_runs.then(|| self.runs_of(&group, &whole)),
+        }
+    }
+
+    /// The runs of a point with the metrics of the table, and all settings of it.
+    fn runs_of(
+        &self,
+        group: &[&RunRecord],
+        whole: &[&RunRecord],
+    ) -> (PointRuns, Vec<(String, String)>) {
+        let first = group[0];
+        let one = |record: &&RunRecord| {
+            let value = |metric: &String| {
+                let value = record.metrics.get(metric)?;
+                Some((metric.clone(), Some(*value)))
+            };
+            SeedRun {
+                seed: record.seed,
+                workload_hash: None,
+                event_hash: record.event_hash.clone(),
+                behaviour_hash: record.behaviour_hash.clone(),
+                metrics: self.shape.metrics.iter().filter_map(value).collect(),
+            }
+        };
+        let runs = PointRuns {
+            platform: first.platform.clone(),
+            platform_hash: first.platform_hash.clone(),
+            workload: first.workload.clone(),
+            workload_hash: first.workload_hash.clone(),
+            policy: first.policy.clone(),
+            values: first.labels.clone().into(),
+            duration_ns: first.duration_ns,
+            jitter: Some(first.jitter.clone()).filter(|jitter| !jitter.is_empty()),
+            // Against those of the first point, when all are known.
+            settings: Vec::new().into(),
+            modelled_power: !first.power.is_empty(),
+            complete: whole.len() == group.len(),
+            seed_runs: whole.iter().map(one).collect(),
+        };
+        let settings = [&first.settings, &first.options].map(|text| json_pairs(text));
+        (runs, settings.concat())
+    }
+
+    /// All points.
+    #[must_use]
+    pub fn finish(self) -> FoundPoints {
+        let choice = self.choice.as_ref();
+        let choice = choice.map(|choice| choice.made(&self.shape, &self.rows));
+        FoundPoints {
+            base: self.bases.map(|bases| bases.values().to_vec()),
+            judged: self.holds.is_some(),
+            choice,
+            shape: self.shape,
+            rows: self.rows,
+            failed: self.failed,
         }
     }
 }
 
-/// The names of the columns; a word stands behind metrics that are made of a modelled power.
-fn columns(
-    names: &[String],
-    metrics: &[String],
-    for_people: bool,
-    modelled: (usize, usize),
-) -> Vec<String> {
-    let mut columns = names.to_vec();
-    columns.extend(COUNTS.map(str::to_owned));
-    for metric in metrics {
-        let mark = power_word(metric, modelled).map_or_else(String::new, |w| format!(" ({w})"));
-        columns.push(format!("{metric}{mark}"));
-        if !for_people {
-            columns.push(format!("{metric}_ci95{mark}"));
+impl FoundPoints {
+    /// Runs without a result.
+    #[must_use]
+    pub fn failed(&self) -> &Failed {
+        &self.failed
+    }
+
+    /// Each machine and load has a point that was chosen. True where nothing was to be chosen.
+    #[must_use]
+    pub fn is_chosen(&self) -> bool {
+        let groups = self.choice.iter().flat_map(|choice| &choice.groups);
+        groups.into_iter().all(|group| group.chosen.is_some())
+    }
+
+    /// Which points were chosen, a sentence for each machine and load.
+    #[must_use]
+    pub fn sentences(&self, conditions: &[String]) -> Vec<String> {
+        let choice = self.choice.iter().map(|choice| SweepChoice {
+            conditions: conditions.to_vec(),
+            ..choice.clone()
+        });
+        let of = |choice: SweepChoice| {
+            let groups = choice.groups.iter();
+            let one = |group: &wakeplace_outcome::ChosenPoint| {
+                let name = group.chosen.map(|at| self.shape.shown(&self.rows[at]));
+                sentence(&choice, group, name.as_deref())
+            };
+            groups.map(one).collect::<Vec<_>>()
+        };
+        choice.flat_map(of).collect()
+    }
+
+    /// What changes are from, in words; None: there is no base.
+    #[must_use]
+    pub fn base(&self) -> Option<String> {
+        let values = self.base.as_ref()?;
+        let values: Vec<String> = values
+            .iter()
+            .map(|(key, value)| named(key, value))
+            .collect();
+        Some(values.join(", "))
+    }
+
+    /// The point is the chosen one of its machine and load.
+    fn is_the_chosen(&self, at: usize) -> bool {
+        let groups = self.choice.iter().flat_map(|choice| &choice.groups);
+        groups.into_iter().any(|group| group.chosen == Some(at))
+    }
+}
+
+impl Shape {
+    /// A point in words, by what is varied; by all that it is if there is one value of each.
+    fn shown(&self, row: &Row) -> String {
+        let own = self.names.iter().zip(&row.names);
+        let varied = own.clone().filter(|(name, _)| self.varied.contains(name));
+        let varied: Vec<String> = varied.map(|(name, value)| named(name, value)).collect();
+        match varied.is_empty() {
+            true => own
+                .map(|(name, value)| named(name, value))
+                .collect::<Vec<_>>()
+                .join(", "),
+            false => varied.join(", "),
         }
     }
-    columns
-}
 
-/// A table without rows; the first columns say which point a row is of.
-fn table(columns: &[String], names: usize) -> Table {
-    let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let mut table = Table::new("points", &texts)
-        .as_typed()
-        .keys(names + COUNTS.len());
-    for column in &texts[names..] {
-        table = table.align(column, Align::Right);
+    /// A value of a point by the name of its column, for people: a load without the keys that have
+    /// columns of their own.
+    fn told(&self, row: &Row, at: usize) -> String {
+        let value = &row.names[at];
+        match self.names[at].as_str() {
+            "workload" => {
+                let names = self.names.iter().map(String::as_str);
+                without_varied(value, names.zip(row.names.iter().map(String::as_str)))
+            }
+            _ => value.clone(),
+        }
     }
-    table
 }
 
-/// Whether both runs are of one point, so that their metrics share a mean.
-fn same_point(a: &RunRecord, b: &RunRecord) -> bool {
-    a.labels == b.labels && decided(a) == decided(b)
+/// What the point has in a column.
+fn value_of(runs: &[RunRecord], name: &str) -> String {
+    let first = &runs[0];
+    let label = first.labels.iter().find(|(own, _)| own == name);
+    match (label, name) {
+        (Some((_, value)), _) => value.clone(),
+        (None, "platform") => first.platform.clone(),
+        (None, "workload") => first.workload.clone(),
+        (None, _) => first.policy.clone(),
+    }
 }
 
-/// What makes a point beside what is varied; files that are not the same may have one name.
-fn decided(record: &RunRecord) -> [&str; 6] {
-    [
-        &record.platform,
-        &record.workload,
-        &record.policy,
-        &record.platform_hash,
-        &record.workload_hash,
-        &record.settings,
-    ]
+/// What a point has of a key; names speak for themselves.
+pub(crate) fn named(key: &str, value: &str) -> String {
+    match FIXED.contains(&key) {
+        true => value.to_owned(),
+        false => format!("{key}={value}"),
+    }
 }
 
-/// The workload without the keys that have columns of their own.
-fn without_varied(record: &RunRecord) -> String {
-    let Some((model, keys)) = record.workload.split_once(':') else {
-        return record.workload.clone();
+/// The load without the keys that are names of their own.
+pub(crate) fn without_varied<'a>(
+    load: &str,
+    names: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+) -> String {
+    let Some((model, keys)) = load.split_once(':') else {
+        return load.to_owned();
     };
     let varied = |setting: &&str| {
-        let label = |(key, value): &(String, String)| {
-            let key = key.strip_prefix("workload.").unwrap_or("");
-            *setting == format!("{key}={value}")
+        let is_own = |(key, value): (&str, &str)| {
+            let key = key.strip_prefix("workload.");
+            key.is_some_and(|key| setting.split_once('=') == Some((key, value)))
         };
-        record.labels.iter().any(label)
+        names.clone().any(is_own)
     };
     let left: Vec<&str> = keys.split(',').filter(|setting| !varied(setting)).collect();
     match left.as_slice() {
         [] => model.to_owned(),
         left => format!("{model}:{}", left.join(",")),
-    }
-}
-
-/// One point of the sweep: its values, its number of runs, means of its metrics.
-fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bool) -> Vec<Cell> {
-    let first = &group[0];
-    let name = |name: &String| -> Cell {
-        let label = first.labels.iter().find(|(own, _)| own == name);
-        match (label, name.as_str()) {
-            (Some((_, value)), _) => value.as_str().into(),
-            (None, "platform") => first.platform.as_str().into(),
-            (None, "workload") if for_people => without_varied(first).into(),
-            (None, "workload") => first.workload.as_str().into(),
-            (None, _) => first.policy.as_str().into(),
-        }
-    };
-    // A run that stands twice counts once.
-    let mut seeds = BTreeSet::new();
-    let group: Vec<_> = group.iter().filter(|r| seeds.insert(r.seed)).collect();
-    let whole: Vec<&RunRecord> = { group.iter().copied() }
-        .filter(|r| r.error.is_empty())
-        .collect();
-    // Seeds that vary nothing are one run.
-    let one = whole
-        .iter()
-        .all(|r| r.behaviour_hash == whole[0].behaviour_hash);
-    let counted = if one && !whole.is_empty() {
-        &whole[..1]
-    } else {
-        &whole[..]
-    };
-    let mut cells: Vec<Cell> = names.iter().map(name).collect();
-    cells.push(counted.len().into());
-    cells.push((group.len() - whole.len()).into());
-    for metric in metrics {
-        let values = counted
-            .iter()
-            .filter_map(|record| record.metrics.get(metric).copied());
-        let values: Vec<f64> = values.collect();
-        if values.is_empty() {
-            cells.push(Cell::Empty);
-            cells.extend((!for_people).then_some(Cell::Empty));
-            continue;
-        }
-        let figures = Summary::of(&values);
-        if for_people {
-            let half = figures
-                .ci95
-                .map_or_else(String::new, |ci95| format!(" ±{}", short(ci95)));
-            cells.push(format!("{}{half}", short(figures.mean)).into());
-        } else {
-            cells.extend([figures.mean.into(), figures.ci95.into()]);
-        }
-    }
-    cells
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Points;
-    use crate::{Format, Style};
-    use wakeplace_study::RunRecord;
-
-    fn run(platform_hash: &str, seed: u64, energy: f64) -> RunRecord {
-        RunRecord {
-            platform: "p".to_owned(),
-            platform_hash: platform_hash.to_owned(),
-            workload: "w".to_owned(),
-            policy: "k".to_owned(),
-            seed,
-            behaviour_hash: format!("{platform_hash} {seed}"),
-            metrics: [("energy_j".to_owned(), energy)].into(),
-            ..RunRecord::default()
-        }
-    }
-
-    fn csv(runs: &[RunRecord]) -> String {
-        let mut points = Points::new(&[], vec!["energy_j".to_owned()], false);
-        points.add(runs);
-        points.finish().0.render(Format::Csv, Style::default())
-    }
-
-    /// Goal: a program finds the word where joules stand, point by point.
-    #[test]
-    fn a_modelled_power_is_told_to_programs() {
-        let modelled = RunRecord {
-            power: wakeplace_metrics::MODELLED,
-            ..run("b", 1, 3.0)
-        };
-        let mut points = Points::new(&[], vec!["energy_j".to_owned()], false).with_power();
-        points.add(&[run("a", 1, 1.0), modelled]);
-        let text = points.finish().0.render(Format::Json, Style::default());
-        let rows: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        let power = |at: usize| rows["points"][at]["power"].as_str().map(str::to_owned);
-        assert_eq!(
-            (power(0), power(1).as_deref()),
-            (None, Some("modelled")),
-            "{text}"
-        );
-    }
-
-    /// Goal: an interval is as wide as the distinct runs make it, and files that share a name are
-    /// two points.
-    #[test]
-    fn each_run_counts_once() {
-        let runs = [run("a", 1, 1.0), run("a", 2, 3.0)];
-        let twice = [&runs[..], &runs].concat();
-        assert_eq!(csv(&twice), csv(&runs));
-        assert!(csv(&runs).contains("p,w,k,2,0,2,"), "{}", csv(&runs));
-        let two = csv(&[run("a", 1, 1.0), run("b", 1, 3.0)]);
-        assert_eq!(two.lines().count(), 3, "{two}");
     }
 }

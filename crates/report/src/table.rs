@@ -14,8 +14,8 @@
 //! `optional`, `part`, `align`, `row`, `len`, `first`, `is_empty`, `render` and each `from`);
 //! `table` and `hostile` are the tests' own.
 //!
-//! Callers: crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points.rs
-//! (`as_typed`), many files (`align`).
+//! Callers: crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points/columns.rs
+//! (`as_typed`), points/json.rs (`objects`), many files (`align`).
 //!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 
@@ -266,12 +266,18 @@ impl Table {
     }
 
     /// Rows as JSON objects.
-    fn json(&self) -> String {
+    pub(crate) fn objects(&self) -> Vec<Map<String, Value>> {
         let object = |row: &Vec<Cell>| {
             let keys = self.columns.iter().map(|(name, _)| name.clone());
-            Value::Object(keys.zip(row.iter().map(Cell::json)).collect())
+            keys.zip(row.iter().map(Cell::json)).collect()
         };
-        let rows: Vec<Value> = self.rows.iter().map(object).collect();
+        self.rows.iter().map(object).collect()
+    }
+
+    /// The list as a JSON object.
+    fn json(&self) -> String {
+        let rows = self.objects().into_iter().map(Value::Object);
+        let rows: Vec<Value> = rows.collect();
         let mut whole = Map::new();
         whole.insert("schema_version".to_owned(), json!(SCHEMA_VERSION));
         whole.insert(self.name.clone(), Value::Array(rows));

@@ -34,7 +34,7 @@ use stuck::causes;
 pub(crate) use stuck::stuck;
 use wakeplace_engine::{Ended, MachineState, RunReport};
 use wakeplace_metrics::{RunMetrics, independent};
-use wakeplace_outcome::{SeedRun, Timeline, hash};
+use wakeplace_outcome::{Check, SeedRun, Timeline, hash};
 use wakeplace_workload::Workload;
 
 /// The runs of an experiment.
@@ -80,6 +80,8 @@ pub struct Comparison {
     pub warnings: Vec<String>,
     /// The runs that could go no further, the base's first, seed by seed.
     pub stuck: Vec<Stuck>,
+    /// Conditions, filled in by who judged them.
+    pub checks: Vec<Check>,
 }
 
 impl Comparison {

@@ -276,6 +276,7 @@ impl Experiment {
             notes,
             runs,
             warnings: all,
+            checks: Vec::new(),
         }
     }
 }

@@ -278,6 +278,7 @@ impl Study {
             margin_pct: Some(margin),
             multiplicity: Some(Multiplicity::of(intervals(&rows))),
             metrics: file.metrics.iter().map(|m| m.name.clone()).collect(),
+            checks: Vec::new(),
             verdict: if as_written(file, how) {
                 verdict::verdict(file, &rows, margin)
             } else {

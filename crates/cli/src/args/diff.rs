@@ -13,8 +13,8 @@ use std::path::PathBuf;
 /// `diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The earlier result, of `compare`, `sim` or `study run` with `--format json`; `-` reads
-    /// standard input
+    /// The earlier result, of `compare`, `sim`, `sweep` or `study run` with `--format json`; `-`
+    /// reads standard input
     #[arg(value_name = "BEFORE")]
     pub(crate) before: PathBuf,
     /// The later one

@@ -20,7 +20,7 @@ pub(crate) struct GateArgs {
     /// Repeatable: [POLICY ]METRIC OP LIMIT. Without POLICY every policy is meant. A LIMIT such as
     /// 5 is compared with the mean over the seeds. A LIMIT such as +3% or `base` is compared with
     /// the change from the first policy; in `diff`, from the earlier result; in a study, from the
-    /// first column of each case; in a sweep, from the first policy of each point. The change holds
+    /// first column of each case; in a sweep, from the base of each point. The change holds
     /// or fails if all of its 95 % interval does. Else it is not told. Operators: <= < >= >, and ==
     /// for values. If a check fails, the exit code is 1. The result is written all the same.
     #[arg(

@@ -4,7 +4,9 @@
 //! `wakeplace_study::Axis` reads it. A seed of a design needs a design. Free: help texts and their
 //! order. Tests by part: crates/cli/tests/all/sweeps.rs::`a_key_is_varied_once` (`vary`, `file`,
 //! `metric`), sweeps.rs::`no_run_counts_twice` (`latin_hypercube`),
-//! sweeps.rs::`a_killed_sweep_goes_on` (`store`, `export`). No test of its own: `design_seed`.
+//! sweeps.rs::`a_killed_sweep_goes_on` (`store`, `export`),
+//! sweeps.rs::`points_have_changes_from_a_base` (`base`),
+//! sweeps.rs::`the_smallest_that_holds_is_chosen` (`choose`). No test of its own: `design_seed`.
 //!
 //! Tests: crates/cli/tests/all/sweeps.rs
 
@@ -87,6 +89,32 @@ pub(crate) struct SweepArgs {
         display_order = 22
     )]
     pub(crate) metric: Vec<String>,
+    /// Compare all points with the one that has this value; repeatable
+    ///
+    /// KEY is varied, or `policy`, `workload` or `platform`. Keys that are not named stay the
+    /// point's own. Without this the base is the first of several policies. Else it has the
+    /// policy's own value of each parameter that is varied, or the first where that is no value of
+    /// it.
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        hide_short_help = true,
+        help_heading = "Sweep",
+        display_order = 15
+    )]
+    pub(crate) base: Vec<String>,
+    /// Choose the point with the best of this metric, or the least of this varied key
+    ///
+    /// Among the points that hold all conditions of `--expect`, for each machine and load. The exit
+    /// code is 1 if none of one holds, and not if some point fails its checks.
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) choose: Option<String>,
     #[command(flatten)]
     pub(crate) gates: GateArgs,
     /// Also write a page for a browser, as `wakeplace report` makes

@@ -55,17 +55,22 @@ pub(crate) fn diff(args: &DiffArgs, terminal: Terminal) -> Outcome {
         .map(|pair| pair.policies[1].clone())
         .collect();
     let expectations = expect::of_results(&args.gates.expect, &later)?;
-    let comparisons = found.comparisons();
+    let pairs = found.pairs.iter();
+    let checked: Vec<_> = pairs
+        .map(|pair| check(pair, &expectations, args.gates.strict))
+        .collect();
+    let mut comparisons = found.comparisons();
+    if !expectations.is_empty() {
+        for (comparison, (_, checked)) in comparisons.iter_mut().zip(&checked) {
+            comparison.checks = checked.outcome(None).collect();
+        }
+    }
     if let Some(page) = &page {
         let json = wakeplace_report::comparisons(&comparisons, Format::Json, plain());
         page.write(&json, terminal)?;
     }
     let mut remarks = String::new();
     let mut verdict = Verdict::Ok;
-    let pairs = found.pairs.iter();
-    let checked: Vec<_> = pairs
-        .map(|pair| check(pair, &expectations, args.gates.strict))
-        .collect();
     judge(
         &checked,
         junit.as_ref(),

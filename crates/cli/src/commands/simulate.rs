@@ -32,7 +32,7 @@ use crate::export::{A_FOLDER, Asked};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
 use crate::interrupt;
-use crate::junit::{JunitExport, suite_of};
+use crate::junit::JunitExport;
 use crate::output::Output;
 use crate::places;
 use crate::progress::Follower;
@@ -46,7 +46,6 @@ use crate::wall;
 use std::path::Path;
 use wakeplace_engine::observe::Both;
 use wakeplace_engine::{Observer, States};
-use wakeplace_metrics::Expectation;
 use wakeplace_policy_sys::{Policy, TREE_PREFIX};
 use wakeplace_report::Format;
 use wakeplace_study::{Ask, Command, Comparison, Experiment, Matrix, PolicyRuns};
@@ -226,6 +225,7 @@ fn walled(
     if let Some(exports) = exports {
         exports.publish(&comparisons[0], terminal)?;
     }
+    let checked = expect::judge(&mut comparisons, &expectations, args.gates.strict);
     let (output, junit) = outputs.write(&comparisons, terminal)?;
     let mut difference = None;
     for experiment in matrix
@@ -242,7 +242,7 @@ fn walled(
     report(
         args,
         &comparisons,
-        &expectations,
+        &checked,
         verified,
         (&output, junit.as_ref()),
         terminal,
@@ -450,7 +450,7 @@ pub(crate) fn follow<T, E: std::fmt::Display>(
 fn report(
     args: &RunArgs,
     comparisons: &[Comparison],
-    expectations: &[Expectation],
+    checked: &[(String, Checked)],
     verified: Option<Option<String>>,
     (output, junit): (&Output, Option<&JunitExport>),
     terminal: Terminal,
@@ -463,19 +463,9 @@ fn report(
     let result = wakeplace_report::comparisons(comparisons, format(args.output.format), look);
     let all_runs = || comparisons.iter().flat_map(|comparison| &comparison.runs);
     let stuck = all_runs().any(PolicyRuns::is_stuck);
-    // What a run that got stuck measured is no ground for a judgement.
-    let judged = if stuck { &[] } else { expectations };
     let mut remarks = String::new();
     let mut verdict = Verdict::Ok;
-    let check = |of: &Comparison| {
-        let checked = match of.runs.iter().any(PolicyRuns::is_stuck) {
-            true => expect::stuck(of.runs.iter().map(|runs| runs.policy.clone())),
-            false => expect::check(judged, &of.into(), args.gates.strict),
-        };
-        (suite_of(of), checked)
-    };
-    let checked: Vec<_> = comparisons.iter().map(check).collect();
-    judge(&checked, junit, (&mut remarks, &mut verdict), terminal)?;
+    judge(checked, junit, (&mut remarks, &mut verdict), terminal)?;
     match &verified {
         None => {}
         Some(None) => remarks.push_str(&format!("\n{}\n", identical(comparisons))),

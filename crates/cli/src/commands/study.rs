@@ -24,6 +24,7 @@
 use super::simulate::{follow, jobs, say};
 use super::sweep;
 use crate::args::{FormatName, ListArgs, StudyCommand, StudyRunArgs, StudyShowArgs};
+use crate::expect::Checked;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::gate::{self, Gate};
 use crate::html::HtmlExport;
@@ -132,6 +133,7 @@ fn run_chosen(args: &StudyRunArgs, terminal: Terminal) -> Outcome {
             export: args.export_runs.as_deref(),
             output: &args.output,
             metrics: &[],
+            choose: None,
             gates: &args.gates,
             page: args.export_html.as_deref(),
             jobs: jobs(args.how.jobs),
@@ -193,6 +195,13 @@ fn run_named(args: &StudyRunArgs, terminal: Terminal) -> Outcome {
     results
         .iter_mut()
         .for_each(|result| repeat::origin().put_on(result));
+    for result in &results {
+        gate.add_study(result);
+    }
+    let checked = gate.judge();
+    for (at, result) in results.iter_mut().enumerate() {
+        result.checks = gate.outcome(&checked, at + 1);
+    }
     if let Some(page) = &page {
         let json = wakeplace_report::studies(&results, Format::Json, plain());
         page.write(&json, terminal)?;
@@ -212,29 +221,23 @@ fn run_named(args: &StudyRunArgs, terminal: Terminal) -> Outcome {
         let notes = results.iter().flat_map(|result| &result.notes);
         notes.for_each(|note| terminal.warn(note));
     }
-    for result in &results {
-        gate.add(&study_records(result));
-        let stuck = result.profiles.iter().filter(|profile| !profile.complete);
-        stuck.for_each(|profile| gate.stuck(&result.study, &profile.case));
-    }
     let result = (text.as_str(), args.output.format, &output);
-    judged(&gate, junit.as_ref(), result, terminal)
+    judged(&checked, junit.as_ref(), result, terminal)
 }
 
 /// Writes the result and the checks of it, which say how the command ends.
 fn judged(
-    gate: &Gate,
+    checked: &[(String, Checked)],
     junit: Option<&JunitExport>,
     (text, form, output): (&str, FormatName, &Output),
     terminal: Terminal,
 ) -> Outcome {
-    let checked = gate.judge();
     if let Some(junit) = junit {
-        junit.write(&checked, terminal)?;
+        junit.write(checked, terminal)?;
     }
-    let remarks = gate::text(&checked, "case", style(terminal));
+    let remarks = gate::text(checked, "case", style(terminal));
     say((text, &remarks), form, output, terminal)?;
-    Ok(gate::verdict(&checked))
+    Ok(gate::verdict(checked))
 }
 
 #[cfg(test)]

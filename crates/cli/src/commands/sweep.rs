@@ -1,19 +1,23 @@
 //! `sweep`, and `study run` of a file that varies something (docs/guide/results.md, "Sweeps").
 //!
 //! What must stay: a cell that the store has is never run again, so the result does not depend on
-//! where a sweep was broken off. Rows stand in the order of points, then seeds. The keys of cells
-//! have the program's version (`program`); a change of them makes old stores useless. Options go
-//! before the file. Tests by part: crates/cli/tests/all/sweeps.rs::`a_killed_sweep_goes_on` (`run`,
+//! where a sweep was broken off. Rows stand in the order of points. The keys of cells have the
+//! program's version (`program`); a change of them makes old stores useless. Options go before the
+//! file. With `--choose` the exit code says whether a point was chosen, else whether all checks
+//! hold. Tests by part: crates/cli/tests/all/sweeps.rs::`a_killed_sweep_goes_on` (`run`,
 //! `write_export`), sweeps.rs::`two_processes_share_a_store` (`Summary`),
 //! sweeps.rs::`a_store_of_something_else_is_refused` and
 //! sweeps.rs::`a_store_of_anybodys_ends_with_a_sentence` (`failure`: exit code 2),
 //! crates/cli/tests/all/faults/tmpfs.rs::`a_disk_that_gets_full_during_a_sweep` (`failure`: 3;
 //! where a tmpfs may be mounted),
-//! sweeps.rs::`a_stuck_cell_does_not_end_the_sweep` (`points`, exit code 1),
+//! sweeps.rs::`a_stuck_cell_does_not_end_the_sweep` (`heading`, exit code 1),
 //! sweeps.rs::`a_key_is_varied_once` (`definition`), sweeps.rs::`no_run_counts_twice` (equal
 //! points), sweeps.rs::`options_that_fit_no_cell_are_refused` (what is checked before the store is
 //! made), sweeps.rs::`study_run_takes_a_file` (`of_file`),
-//! crates/cli/tests/all/said.rs::`modelled_joules_say_so_in_sweeps` (`columns`, `show`),
+//! sweeps.rs::`points_have_changes_from_a_base` (`base_value`, `found`),
+//! sweeps.rs::`the_smallest_that_holds_is_chosen` (`choice`, the exit code),
+//! sweeps.rs::`warnings_of_runs_are_passed_on` (`warnings`),
+//! crates/cli/tests/all/said.rs::`modelled_joules_say_so_in_sweeps` (`show`),
 //! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`failure_of_export`),
 //! crates/python/tests/test_results.py::`test_a_file_that_varies_is_a_sweep` (the same bytes by
 //! Python).
@@ -26,6 +30,7 @@
 
 use super::simulate::{jobs, say, texts};
 use crate::args::{FormatName, GateArgs, OutputArgs, StudyRunArgs, SweepArgs};
+use crate::expect::Checked;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::gate::{self, Gate};
 use crate::html::HtmlExport;
@@ -33,6 +38,7 @@ use crate::junit::JunitExport;
 use crate::output::{A_FILE, Output};
 use crate::places;
 use crate::progress::Follower;
+use crate::repeat;
 use crate::terminal::Terminal;
 use crate::text::{format, plain, style, wrapped};
 use crate::trees;
@@ -40,10 +46,12 @@ use std::io::Write as _;
 use std::path::Path;
 use wakeplace_files::{Place, WriteError};
 use wakeplace_metrics::find_metric;
-use wakeplace_report::{Failed, Format, Points, Table};
+use wakeplace_report::{Bases, Choice, FoundPoints, Points, Style, SweepFacts};
 use wakeplace_store::{Definition, Store, StoreError, Summary};
-use wakeplace_study::{Axis, Command, Design, Progress, RunRecord, RunTable, Sweep, metric_order};
-use wakeplace_text::{count, one_at_a_time, printable};
+use wakeplace_study::{
+    Axis, Base, Command, Design, Progress, RunRecord, RunTable, Sweep, Warnings, metric_order,
+};
+use wakeplace_text::{count, markdown, one_at_a_time, printable, shorten};
 
 /// Points that people are shown.
 const MOST_SHOWN: usize = 50;
@@ -58,6 +66,7 @@ pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
         export: args.export.as_deref(),
         output: &args.output,
         metrics: &args.metric,
+        choose: args.choose.as_deref(),
         gates: &args.gates,
         page: args.export_html.as_deref(),
         jobs: jobs(args.how.jobs),
@@ -77,22 +86,23 @@ pub(super) fn of_file(
 ) -> Outcome {
     let found = Sweep::from_file(file).map_err(Failure::input)?;
     let base = args.ask.0.beside(found.base).map_err(Failure::input)?;
-    let sweep = Sweep::new(base, found.axes, found.design).map_err(Failure::input)?;
+    let mut sweep = Sweep::new(base, found.axes, found.design).map_err(Failure::input)?;
+    sweep.from = found.from;
     run(&sweep, place, &[("NAME", file)], terminal)
 }
 
 /// What is to be swept: the file, and what the options say beside or instead of it.
 fn definition(args: &SweepArgs) -> Result<Sweep, Failure> {
     let ask = &args.ask.0;
-    let (base, mut axes, mut design) = match &args.file {
+    let (base, mut axes, mut design, mut from) = match &args.file {
         Some(file) => {
             let sweep = Sweep::from_file(file).map_err(Failure::input)?;
             let base = ask.beside(sweep.base).map_err(Failure::input)?;
-            (base, sweep.axes, sweep.design)
+            (base, sweep.axes, sweep.design, sweep.from)
         }
         None => {
             let base = ask.request(Command::Sweep).map_err(Failure::input)?;
-            (base, Vec::new(), Design::Grid)
+            (base, Vec::new(), Design::Grid, Vec::new())
         }
     };
     let own = args.vary.iter().map(|text| Axis::parse(text));
@@ -111,15 +121,36 @@ fn definition(args: &SweepArgs) -> Result<Sweep, Failure> {
             "nothing is varied; expected --vary KEY=VALUES or a file",
         ));
     }
-    Sweep::new(base, axes, design).map_err(Failure::input)
+    if !args.base.is_empty() {
+        from = args.base.iter().map(base_value).collect::<Result<_, _>>()?;
+    }
+    let mut sweep = Sweep::new(base, axes, design).map_err(Failure::input)?;
+    sweep.from = from;
+    Ok(sweep)
 }
 
-/// Where runs and results go.
+/// A key and its value of `--base`.
+fn base_value(text: &String) -> Result<(String, String), Failure> {
+    let both = text
+        .split_once('=')
+        .map(|(key, value)| (key.trim(), value.trim()));
+    match both.filter(|(key, value)| !key.is_empty() && !value.is_empty()) {
+        Some((key, value)) => Ok((key.to_owned(), value.to_owned())),
+        None => Err(Failure::Input(format!(
+            "--base `{}`: it is no KEY=VALUE; expected a varied key and one of its values",
+            shorten(text)
+        ))),
+    }
+}
+
+/// Where runs and results go, and what is asked of them.
 pub(super) struct Places<'a> {
     pub(super) store: Option<&'a Path>,
     pub(super) export: Option<&'a Path>,
     pub(super) output: &'a OutputArgs,
     pub(super) metrics: &'a [String],
+    /// By what a point is chosen.
+    pub(super) choose: Option<&'a str>,
     pub(super) gates: &'a GateArgs,
     pub(super) page: Option<&'a Path>,
     pub(super) jobs: usize,
@@ -141,7 +172,9 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     ];
     places::apart(inputs.iter().copied(), &written)?;
     check_metrics(place.metrics)?;
-    let mut gate = Gate::of_sweep(place.gates, sweep)?;
+    let base = sweep.base_point().map_err(Failure::input)?;
+    let mut gate = Gate::of_sweep(place.gates, sweep, base.as_ref())?;
+    let choice = choice(place.choose, sweep)?;
     let output = Output::prepare(place.output.output.as_deref())?;
     let junit = JunitExport::prepare(place.gates.export_junit.as_deref())?;
     let page = HtmlExport::prepare(place.page)?;
@@ -150,28 +183,52 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     if let (Some(path), Some(form)) = (place.export, export) {
         write_export(&store, sweep, (path, form)).map_err(failure_of_export)?;
     }
-    let columns = |format| columns(&store, (format, place.metrics), sweep);
+    let with_runs = page.is_some() || place.output.format == FormatName::Json;
+    let asked = (place.metrics, choice, with_runs);
+    let (found, facts, checked) = found(&store, (sweep, base), &mut gate, asked)?;
     if let Some(page) = &page {
         // A page is made of the JSON alone.
-        let (points, _) = points(&store, columns(FormatName::Json)?, &mut Gate::none())?;
-        page.write(&points.render(Format::Json, plain()), terminal)?;
+        page.write(&found.json(&facts), terminal)?;
     }
-    let (points, failed) = points(&store, columns(place.output.format)?, &mut gate)?;
-    let checked = gate.judge();
     if let Some(junit) = &junit {
         junit.write(&checked, terminal)?;
     }
     show(
         &summary,
-        (&points, &failed, &sweep.cautions()),
+        (sweep, &found, &facts),
         &gate::text(&checked, "point", style(terminal)),
         (place.output, &output),
         terminal,
     )?;
-    Ok(match failed.runs {
-        0 => gate::verdict(&checked),
+    Ok(match (found.failed().runs, place.choose) {
+        (0, None) => gate::verdict(&checked),
+        // Conditions say which points may be chosen.
+        (0, Some(_)) if found.is_chosen() => Verdict::Ok,
         _ => Verdict::Unmet,
     })
+}
+
+/// By what points are to be chosen; of a key that is varied the values must be numbers.
+fn choice(asked: Option<&str>, sweep: &Sweep) -> Result<Option<Choice>, Failure> {
+    let Some(name) = asked else { return Ok(None) };
+    let labels = sweep.labels();
+    let choice = Choice::of(name, &labels).and_then(|choice| match choice.metric() {
+        Some(_) => Ok(choice),
+        None => match sweep
+            .words_of(name)
+            .iter()
+            .find(|value| !Choice::is_value(value))
+        {
+            None => Ok(choice),
+            Some(word) => Err(format!(
+                "`{}` of {name} is neither a number nor a time; expected a metric, or a key whose \
+                 values are numbers",
+                shorten(word)
+            )),
+        },
+    });
+    let choice = choice.map_err(|why| Failure::Input(format!("--choose: {why}")))?;
+    Ok(Some(choice))
 }
 
 /// Refuses what is no metric, a list, or a metric that stands twice.
@@ -199,7 +256,7 @@ fn filled(
     let definition = Definition {
         sweep,
         program: &program,
-        said: crate::repeat::origin().command,
+        said: repeat::origin().command,
         workers: place.jobs,
     };
     let mut store = match place.store {
@@ -319,50 +376,78 @@ fn write_export(
     Ok(place.publish()?)
 }
 
-/// The columns of the metrics that were asked for, or of all.
-fn columns(
+/// All points, what is known beside them, and what was checked. The runs are read twice: the base
+/// of the first point may be the last one.
+fn found(
     store: &Store,
-    (format, metrics): (FormatName, &[String]),
-    sweep: &Sweep,
-) -> Result<Points, Failure> {
-    let metrics = match metrics.is_empty() {
-        true => metric_order(&store.metrics().map_err(failure)?, &sweep.measured_by()),
+    (sweep, base): (&Sweep, Option<Base>),
+    gate: &mut Gate,
+    (metrics, choice, with_runs): (&[String], Option<Choice>, bool),
+) -> Result<(FoundPoints, SweepFacts, Vec<(String, Checked)>), Failure> {
+    let measured_by = sweep.measured_by();
+    let known = store.metrics().map_err(failure)?;
+    let mut metrics = match metrics.is_empty() {
+        true => metric_order(&known, &measured_by),
         false => metrics.to_vec(),
     };
-    let for_people = matches!(format, FormatName::Human | FormatName::Md);
-    let points = Points::new(&sweep.labels(), metrics, for_people);
-    Ok(match format {
-        // Names in JSON are keys, which programs look for.
-        FormatName::Json => points.with_power(),
-        _ => points.modelled(sweep.modelled()),
-    })
-}
-
-/// A table with a row per point, and the cells that have an error; the runs go to the gate, too.
-fn points(store: &Store, mut points: Points, gate: &mut Gate) -> Result<(Table, Failed), Failure> {
-    let add = |part: &[RunRecord]| -> Result<(), StoreError> {
-        points.add(part);
-        gate.add(part);
+    // What is judged and chosen by is shown.
+    let asked = choice.as_ref().and_then(Choice::metric);
+    for name in gate.metrics().into_iter().chain(asked) {
+        if metrics.iter().all(|known| known != name) {
+            metrics.push(name.to_owned());
+        }
+    }
+    let mut bases = base.map(|base| Bases::new(base, &metrics));
+    let mut warnings = Warnings::new(sweep, bases.is_some());
+    let first = |number: usize, runs: &[RunRecord]| -> Result<(), StoreError> {
+        if let Some(bases) = &mut bases {
+            bases.add(number, runs);
+        }
+        gate.add(number, runs);
+        warnings.add(sweep, number, runs);
         Ok(())
     };
-    store.parts(add).map_err(failure)?;
-    Ok(points.finish())
+    store.by_point(first).map_err(failure)?;
+    let checked = gate.judge();
+    let holds = gate.holding(&checked);
+    let usual = || holds.as_ref().and_then(|_| Choice::usual(&metrics));
+    let choice = choice.or_else(usual);
+    let mut points = Points::new(&sweep.labels(), metrics)
+        .compared(bases, sweep.base.margin_pct)
+        .judged(holds)
+        .choosing(choice);
+    if with_runs {
+        points = points.with_runs();
+    }
+    let second = |number: usize, runs: &[RunRecord]| -> Result<(), StoreError> {
+        points.add(number, runs);
+        Ok(())
+    };
+    store.by_point(second).map_err(failure)?;
+    let facts = SweepFacts {
+        commit: repeat::origin().commit,
+        measured_by,
+        conditions: gate.conditions(),
+        checks: gate.outcome(&checked, 0),
+        notes: sweep.cautions(),
+        warnings: warnings.finish(),
+    };
+    Ok((points.finish(), facts, checked))
 }
 
-/// A summary first, then the table, then what was checked.
-fn show(
+/// What is said before the table: cells, failures, notes, and what changes are from.
+fn heading(
     summary: &Summary,
-    (points, failed, cautions): (&Table, &Failed, &[String]),
-    remarks: &str,
-    (args, output): (&OutputArgs, &Output),
-    terminal: Terminal,
-) -> Result<(), Failure> {
+    (sweep, found, facts): (&Sweep, &FoundPoints, &SweepFacts),
+    look: Style,
+) -> String {
     let mut said = format!(
         "{}: {} in the store before, {} made",
         count(summary.cells, "cell"),
         summary.found,
         summary.made
     );
+    let failed = found.failed();
     if failed.runs > 0 {
         let (runs, first) = (failed.runs, printable(&failed.first));
         said += &format!("; {runs} could not be run or got stuck\nthe first of these: {first}");
@@ -371,23 +456,73 @@ fn show(
         }
     }
     said.push('\n');
+    for note in &facts.notes {
+        said += &wrapped(&format!("note: {note}"), "", look);
+    }
+    if let Some(base) = found.base() {
+        let line = format!(
+            "changes are from {base}, seed by seed, with 95 % intervals; less than {} % does not \
+             matter",
+            sweep.base.margin_pct
+        );
+        said += &wrapped(&line, "", look);
+    }
+    said
+}
+
+/// A summary first, then the table and what was chosen, then what was checked.
+fn show(
+    summary: &Summary,
+    (sweep, found, facts): (&Sweep, &FoundPoints, &SweepFacts),
+    remarks: &str,
+    (args, output): (&OutputArgs, &Output),
+    terminal: Terminal,
+) -> Result<(), Failure> {
     let look = if output.is_stdout() {
         style(terminal)
     } else {
         plain()
     };
-    for caution in cautions {
-        said += &wrapped(&format!("note: {caution}"), "", look);
+    let said = heading(summary, (sweep, found, facts), look);
+    let sentences = found.sentences(&facts.conditions).into_iter();
+    let chosen: String = sentences.map(|line| wrapped(&line, "", look)).collect();
+    let chosen = match chosen.is_empty() {
+        true => chosen,
+        false => format!("\n{chosen}"),
+    };
+    if matches!(args.format, FormatName::Human | FormatName::Csv) {
+        // The other forms carry them.
+        facts
+            .warnings
+            .iter()
+            .for_each(|warning| terminal.warn(warning));
     }
-    if matches!(args.format, FormatName::Json | FormatName::Csv) {
+    if args.format == FormatName::Json {
         terminal.eprint(&said);
-        let table = points.render(format(args.format), look);
-        return say((&table, remarks), args.format, output, terminal);
+        let remarks = format!("{chosen}{remarks}");
+        return say(
+            (&found.json(facts), &remarks),
+            args.format,
+            output,
+            terminal,
+        );
     }
-    let rows = points.len();
+    let form = format(args.format);
+    let table = found.table(form, sweep.modelled());
+    if args.format == FormatName::Csv {
+        terminal.eprint(&said);
+        let remarks = format!("{chosen}{remarks}");
+        return say(
+            (&table.render(form, look), &remarks),
+            args.format,
+            output,
+            terminal,
+        );
+    }
+    let rows = table.len();
     let (table, more) = match args.format == FormatName::Human && rows > MOST_SHOWN {
-        true => (points.first(MOST_SHOWN), rows - MOST_SHOWN),
-        false => (points.first(rows), 0),
+        true => (table.first(MOST_SHOWN), rows - MOST_SHOWN),
+        false => (table, 0),
     };
     let more = match more {
         0 => String::new(),
@@ -396,7 +531,23 @@ fn show(
             format!("{more} more: --format csv, or all runs with --export FILE\n")
         }
     };
-    let table = table.render(format(args.format), look);
-    let result = format!("{said}\n{table}{more}");
+    let warnings = match args.format {
+        FormatName::Md => warnings(&facts.warnings),
+        _ => String::new(),
+    };
+    let table = table.render(form, look);
+    let result = format!("{said}\n{table}{more}{chosen}{warnings}");
     say((&result, remarks), args.format, output, terminal)
+}
+
+/// Warnings as a list of Markdown.
+fn warnings(all: &[String]) -> String {
+    let lines = all
+        .iter()
+        .map(|warning| format!("- Warning: {}\n", markdown(warning)));
+    let lines: String = lines.collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\n{lines}"),
+    }
 }

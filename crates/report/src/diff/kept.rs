@@ -1,15 +1,17 @@
 //! What a result keeps of the runs of a policy (docs/guide/results.md, "Two results").
 //!
 //! What must stay: runs stand in the order of the result, and times are ns; a study's runs are
-//! paired by the names of study and case, others by the workload. Results without single runs, with
-//! a seed or metric twice, or with a hash that is none are refused by the name of the file and of
-//! the run. Free: words for people that no test quotes. Tests by part:
-//! `what_has_no_pairs_is_refused`
-//! (`check`, `hash`), `the_most_alike_are_a_pair` (`alike`, `names`), `runs_of_one_seed_are_a_pair`
-//! (`of_comparison`), `two_results_are_compared` (real results). `of_study` has no test of its own.
-//! `kept` and `named` by the first two, `pairs` by the third, `jitter` by
-//! `a_jitter_of_before_is_the_same`, `tasks` by `periods_are_compared_task_by_task`; `program` has
-//! no test of its own.
+//! paired by the names of study and case, a sweep's by what is varied, others by the workload.
+//! Results without single runs, with a seed or metric twice, or with a hash that is none are
+//! refused
+//! by the name of the file and of the run. Free: words for people that no test quotes. Tests by
+//! part: `what_has_no_pairs_is_refused` (`check`, `hash`), `the_most_alike_are_a_pair` (`alike`,
+//! `names`),
+//! `runs_of_one_seed_are_a_pair` (`of_comparison`), `two_results_are_compared` (real results),
+//! `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`), `a_jitter_of_before_is_the_same`
+//! (`jitter`), `periods_are_compared_task_by_task` (`tasks`),
+//! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`). `of_study` and `program` have no test
+//! of their own. `kept`, `place` and `named` by the first two, `pairs` by the third.
 //!
 //! Callers: diff.rs (`kept`).
 //!
@@ -19,8 +21,9 @@
 
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
+use crate::points::without_varied;
 use std::collections::BTreeSet;
-use wakeplace_outcome::{self as outcome, Details, Pairs, SeedRun, TaskPeriods};
+use wakeplace_outcome::{self as outcome, Details, Pairs, PointRuns, SeedRun, TaskPeriods};
 use wakeplace_study::Jitter;
 
 /// The runs of one policy in a result.
@@ -85,7 +88,19 @@ pub(super) fn kept(source: Source<'_>) -> Result<(Vec<Kept>, Option<f64>), HtmlE
                 margin_pct = margin_pct.or(result.margin_pct);
                 all.extend(result.runs.iter().map(|run| of_comparison(&result, run)));
             }
-            Parsed::Sweep(_) => return Err(read::is_sweep(source.name)),
+            Parsed::Sweep(sweep) => {
+                margin_pct = margin_pct.or(sweep.result.margin_pct);
+                let runs = sweep.result.point_runs.iter();
+                // A point whose runs have no result has nothing that could be compared.
+                let runs = runs.filter(|runs| !runs.seed_runs.is_empty());
+                let kept: Vec<Kept> = runs.map(|runs| of_point(&sweep.result, runs)).collect();
+                if kept.is_empty() {
+                    let what = "is a sweep without single runs, so nothing can be paired: make it \
+                                again";
+                    return Err(read::refused(source.name, what));
+                }
+                all.extend(kept);
+            }
             // Its comparisons follow.
             Parsed::Review(_) => {}
             Parsed::Study(result) => {
@@ -180,6 +195,41 @@ fn tasks(details: &Details) -> Vec<TaskPeriods> {
 /// A jitter in the words of this program: earlier ones had every time in nanoseconds.
 fn jitter(text: &str) -> String {
     Jitter::parse(text).map_or_else(|_| text.to_owned(), |jitter| jitter.to_string())
+}
+
+/// Of a point of a sweep. Its case is what is varied beside platform, workload and policy, and the
+/// load.
+fn of_point(result: &outcome::Sweep, runs: &PointRuns) -> Kept {
+    let own = |key: &str| matches!(key, "platform" | "workload" | "policy");
+    let values = runs.values.iter().filter(|(key, _)| !own(key));
+    let load = { runs.values.iter() }.map(|(key, value)| (key.as_str(), value.as_str()));
+    let load = without_varied(&runs.workload, load);
+    let parts: Vec<String> = { values.map(|(key, value)| format!("{key}={value}")) }
+        .chain([load])
+        .collect();
+    let others = |(key, _): &&(String, String)| runs.settings.value(key).is_none();
+    let shared = result.settings.iter().filter(others).cloned();
+    let varied = runs.settings.iter();
+    let varied = varied.filter_map(|(key, value)| Some((key.clone(), value.clone()?)));
+    // The values of what is varied are names here.
+    let is_named = |(key, _): &(String, String)| runs.values.value(key).is_none();
+    Kept {
+        case: Some(parts.join(", ")),
+        complete: runs.complete,
+        platform: runs.platform.clone(),
+        platform_hash: runs.platform_hash.clone(),
+        workload: runs.workload.clone(),
+        workload_hash: runs.workload_hash.clone(),
+        policy: runs.policy.clone(),
+        duration_ns: runs.duration_ns,
+        jitter: runs.jitter.as_deref().map(jitter),
+        settings: shared.chain(varied).filter(is_named).collect(),
+        program: program(&result.version, result.commit.as_ref()),
+        measured_by: result.measured_by.clone(),
+        modelled_power: runs.modelled_power,
+        seed_runs: runs.seed_runs.clone(),
+        tasks: Vec::new(),
+    }
 }
 
 /// Of a case's policy in a result of `study run`; None: the case is not there.

@@ -207,3 +207,68 @@ fn what_has_one_name_is_told_by_its_inputs() {
     let new = both([('c', 20.0), ('a', 10.0)]);
     assert_eq!(means(&old, &new), [[2.0, 20.0], [1.0, 10.0]]);
 }
+
+/// Goal: two sweeps are compared point by point; what they have in common is found by what is
+/// varied, in whatever order, and a point that only one has is told.
+#[test]
+fn points_of_sweeps_are_paired_by_what_is_varied() {
+    let sweep = |boosts: &[(&str, f64)], knob: &str| {
+        let row = |(boost, _): &(&str, f64)| {
+            json!({"boost": boost, "workload.n": "2", "platform": "board", "policy": "p",
+                "workload": "periodic:duty=5%,n=2", "n": 2, "failed": 0})
+        };
+        let runs = |(boost, joules): &(&str, f64)| {
+            let run = |seed: u64| {
+                json!({"seed": seed, "event_hash": "0000000000000001",
+                    "behaviour_hash": format!("{:016x}", joules.to_bits() + seed),
+                    "metrics": {"cpu_energy_j": joules}})
+            };
+            json!({"platform": "board", "platform_hash": "", "workload": "periodic:duty=5%,n=2",
+                "workload_hash": "", "policy": "p", "duration_ns": 1_000_000_000, "jitter": null,
+                "values": {"boost": boost, "workload.n": "2"}, "settings": {"boost": boost},
+                "seed_runs": [run(1), run(2)]})
+        };
+        json!({
+            "schema_version": 1, "version": "0.1.0", "margin_pct": 2.0,
+            "varied": ["boost", "workload.n"],
+            "settings": {"boost": boosts[0].0, "busy_factor": knob},
+            "points": boosts.iter().map(row).collect::<Vec<_>>(),
+            "point_runs": boosts.iter().map(runs).collect::<Vec<_>>(),
+        })
+        .to_string()
+    };
+    let old = sweep(&[("0", 1.0), ("50", 2.0), ("75", 3.0)], "16");
+    let new = sweep(&[("50", 4.0), ("0", 1.5), ("100", 9.0)], "32");
+    let found = diff(source("a.json", &old), source("b.json", &new), None).expect("alike");
+    let places: Vec<&str> = found.pairs.iter().map(|pair| pair.place.as_str()).collect();
+    let load = "workload.n=2, periodic:duty=5%";
+    let of = |boost: &str| format!("board, boost={boost}, {load}");
+    // What is left of both has two of three names in common, and no rival.
+    assert_eq!(places, [of("50"), of("0"), of("100")]);
+    let changes: Vec<f64> = { found.pairs.iter() }
+        .map(|pair| {
+            let [old, new] =
+                [0, 1].map(|at| pair.runs.runs[at].metrics[0].values.get("cpu_energy_j"));
+            new.expect("joules") / old.expect("joules")
+        })
+        .collect();
+    assert_eq!(changes, [2.0, 1.5, 3.0]);
+    assert_eq!(found.pairs[0].asked, ["busy_factor: 16, then 32"]);
+    assert_eq!(found.pairs[0].runs.margin_pct, 2.0);
+    // A sweep of an earlier program has no single runs.
+    let mut before: Value = serde_json::from_str(&old).expect("JSON");
+    before
+        .as_object_mut()
+        .expect("an object")
+        .remove("point_runs");
+    let refused = diff(
+        source("a.json", &before.to_string()),
+        source("b.json", &new),
+        None,
+    );
+    let said = refused.expect_err("no runs").to_string();
+    assert!(
+        said.starts_with("a.json: is a sweep without single runs"),
+        "{said}"
+    );
+}

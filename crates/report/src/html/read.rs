@@ -81,14 +81,6 @@ pub(crate) fn no_study(name: &str) -> HtmlError {
     ))
 }
 
-/// A sweep where runs are to be compared, of which it has means alone.
-pub(crate) fn is_sweep(name: &str) -> HtmlError {
-    HtmlError(format!(
-        "{name}: is the result of `sweep`, which has means and no single runs; expected the JSON \
-         of `compare`, `sim` or `study run`"
-    ))
-}
-
 /// A study that stood before.
 pub(crate) fn twice(name: &str, study: &str) -> HtmlError {
     HtmlError(format!(
@@ -151,7 +143,8 @@ pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
         return Ok(vec![compared(parse(source)?, refuse)?]);
     }
     if let Some(points) = object.get("points").and_then(Value::as_array) {
-        let sweep = Sweep::read(points).map_err(refuse)?;
+        Sweep::check(points).map_err(refuse)?;
+        let sweep = Sweep::of(parse(source)?);
         return Ok(vec![Parsed::Sweep(Box::new(sweep))]);
     }
     let other = OTHERS.iter().find(|(key, _)| object.contains_key(*key));

@@ -171,6 +171,7 @@ fn comparison(base: PolicyRuns, candidate: PolicyRuns) -> Comparison {
         notes: Vec::new(),
         warnings: Vec::new(),
         stuck: Vec::new(),
+        checks: Vec::new(),
     }
 }
 

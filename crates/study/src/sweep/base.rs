@@ -4,15 +4,16 @@
 //! What must stay: the base of a base is itself, and it is a point of the sweep; points of other
 //! machines and loads are compared only where somebody asks, or where nothing else is varied.
 //! Numbers of points are those of `Sweep::point`. Tests by part: `a_base_keeps_what_is_its_own`
-//! (`of`, `digits`), `a_base_that_nobody_names` (`usual`, `own_value`),
-//! `a_base_that_is_no_point_is_refused` (`named`, `known`), `what_makes_another_load`
+//! (`of`, `base_point`, `keys`), `a_base_that_nobody_names` (`usual`, `own_settings`, `values`),
+//! `a_base_that_is_no_point_is_refused` (`named`, `unknown`, `listed`), `what_makes_another_load`
+//! (`is_of_load`), sweeps.rs::`the_smallest_that_holds_is_chosen` (`words_of`, by the command).
+//!
+//! Callers: crates/report/src/points/choice.rs and crates/report/src/html/sweep/points.rs
 //! (`is_of_load`).
 //!
-//! Callers: crates/report/src/points.rs and crates/report/src/html/sweep/points.rs (`is_of_load`).
-//!
-//! Tests: below
+//! Tests: below, crates/cli/tests/all/sweeps.rs::the_smallest_that_holds_is_chosen
 
-use super::{Axis, Design, Sweep, name};
+use super::{Axis, Design, Range, Sweep, name};
 use crate::{Source, StudyError, argument};
 use wakeplace_text::{did_you_mean, nearest, shorten};
 
@@ -60,6 +61,16 @@ impl Base {
 }
 
 impl Sweep {
+    /// The values of a varied key that somebody listed; those of a range are numbers.
+    #[must_use]
+    pub fn words_of(&self, key: &str) -> Vec<String> {
+        let axis = self.axes.iter().find(|axis| axis.key == key);
+        match axis.map(|axis| &axis.range) {
+            Some(Range::List(values)) => values.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What its points are compared with: by `from`, or else the first of several policies, or else
     /// the policy's own values of what is varied, the first where it has none of them. None: the
     /// points of a Latin hypercube share no values.

@@ -2,7 +2,8 @@
 //!
 //! What must stay: names of fields are this file's own, so that no text of a sweep is read as a
 //! formula; colours are names of `assets/palettes.json`. Looks may change. Tests by part:
-//! `a_sweep_has_its_pictures` (`front`, `Lines`), `lines_are_what_they_say` (`Lines::of`, `note`).
+//! `a_sweep_has_its_pictures` (`front`, its whiskers, `Lines`), `lines_are_what_they_say`
+//! (`Lines::of`, `note`).
 //!
 //! Tests: crates/report/src/html/sweep/tests.rs
 
@@ -10,10 +11,13 @@ use super::front::Front;
 use super::points::{Point, Sweep, named};
 use super::{once, titled};
 use crate::html::charts::{base, legend, series};
+use crate::points::number;
 use serde_json::{Value, json};
 
 /// Points that are drawn: a browser has to place them all.
 const MOST_DRAWN: usize = 4000;
+/// Points whose whiskers can be told apart.
+const MOST_WHISKERS: usize = 200;
 /// Lines that can be told apart.
 const MOST_LINES: usize = 8;
 
@@ -41,12 +45,17 @@ fn tooltip(fields: &[(&str, &str)]) -> Value {
 /// One metric over another: all points, the line of the front, and the chosen points.
 pub(super) fn front(sweep: &Sweep, front: &Front) -> Value {
     let (x, y) = front.metrics;
+    let few = sweep.points.len() <= MOST_WHISKERS;
     let one = |(at, point): (usize, &Point)| {
-        let (x, y) = (point.mean(x)?, point.mean(y)?);
         let kind = front.word(at);
+        // Of many points only those that one looks at have whiskers.
+        let ends = |metric: usize| point.ends(metric).filter(|_| few || !kind.is_empty());
+        let (x_ends, y_ends) = (ends(x), ends(y));
         Some(
             json!({"point": sweep.shown(point), "series": colour_of(sweep, point),
-            "x": x, "y": y, "kind": kind, "group": sweep.group(point)}),
+            "x": point.mean(x)?, "y": point.mean(y)?, "kind": kind, "group": sweep.group(point),
+            "x_low": x_ends.map(|ends| ends.0), "x_high": x_ends.map(|ends| ends.1),
+            "y_low": y_ends.map(|ends| ends.0), "y_high": y_ends.map(|ends| ends.1)}),
         )
     };
     // Those of the front are drawn before others.
@@ -72,7 +81,15 @@ pub(super) fn front(sweep: &Sweep, front: &Front) -> Value {
         json!({"transform": [{"filter": filter}], "mark": mark,
             "encoding": {"x": at_x, "y": at_y, "color": color, "tooltip": tooltip}})
     };
+    let whisker = |low: &str, encoding: Value| {
+        json!({"transform": [{"filter": format!("isValid(datum.{low})")}],
+            "mark": {"type": "rule", "strokeWidth": 1, "opacity": 0.5}, "encoding": encoding})
+    };
     let layers = json!([
+        whisker("x_low", json!({"x": place("x_low", &x), "x2": {"field": "x_high"}, "y": at_y,
+            "color": color})),
+        whisker("y_low", json!({"x": at_x, "y": place("y_low", &y), "y2": {"field": "y_high"},
+            "color": color})),
         mark("datum.kind === ''",
             json!({"type": "point", "shape": "circle", "filled": true, "size": 36,
                 "opacity": 0.4})),
@@ -158,15 +175,14 @@ impl Lines {
         let title = titled(sweep, metric);
         let one = |(at, point): (usize, &Point)| {
             let mean = point.mean(metric)?;
-            let half = point.half(metric);
+            let ends = point.ends(metric);
             let x = match &self.numbers {
                 Some(numbers) => json!(numbers[at]),
                 None => json!(point.name(&self.key)),
             };
-            let end = |sign: f64| half.map(|half| mean + sign * half);
             (self.drawn.contains(&self.lines[at])).then(|| {
                 json!({"point": sweep.shown(point), "series": self.lines[at], "x": x, "y": mean,
-                    "low": end(-1.0), "high": end(1.0)})
+                    "low": ends.map(|ends| ends.0), "high": ends.map(|ends| ends.1)})
             })
         };
         let values = sweep.points.iter().enumerate().filter_map(one);
@@ -203,10 +219,4 @@ impl Lines {
         );
         base(240, values, json!({"layer": layers}))
     }
-}
-
-/// A value as a number; a percentage is one.
-fn number(text: &str) -> Option<f64> {
-    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>();
-    number.ok().filter(|number| number.is_finite())
 }

@@ -2,7 +2,9 @@
 //!
 //! What must stay: a point is on the front if no other of its group is better in one metric and not
 //! worse in the other; the chosen point is the front's nearest to the corner of both bests, each
-//! metric scaled to the front; the first of several counts. Tests by part: `the_front_is_by_hand`.
+//! metric scaled to the front; the first of several counts. Where the sweep says which points were
+//! chosen, it is those. Tests by part: `the_front_is_by_hand` (`front`, `chosen`),
+//! `a_page_says_what_was_chosen` (`of`).
 //!
 //! Tests: crates/report/src/html/sweep/tests.rs
 
@@ -27,7 +29,8 @@ pub(super) struct Group {
     pub(super) name: String,
     /// Those on the front, by the first metric.
     pub(super) front: Vec<usize>,
-    pub(super) chosen: usize,
+    /// By conditions where the sweep has some, else nearest to the corner; None: no point holds.
+    pub(super) chosen: Option<usize>,
 }
 
 impl Front {
@@ -56,7 +59,14 @@ impl Front {
             let own = members[*name].iter().copied();
             let own: Vec<(usize, [f64; 2])> = own.filter_map(|at| Some((at, cost(at)?))).collect();
             let front = front(&own);
-            let chosen = chosen(&front)?;
+            let nearest = chosen(&front)?;
+            let chosen = match &sweep.result.choice {
+                None => Some(nearest),
+                Some(_) => members[*name]
+                    .iter()
+                    .copied()
+                    .find(|at| sweep.points[*at].is_chosen),
+            };
             Some(Group {
                 name: (*name).to_owned(),
                 front: front.into_iter().map(|(at, _)| at).collect(),
@@ -68,7 +78,9 @@ impl Front {
         let mut words = vec![""; names.len()];
         for group in &groups {
             group.front.iter().for_each(|at| words[*at] = "front");
-            words[group.chosen] = "chosen";
+            if let Some(at) = group.chosen {
+                words[at] = "chosen";
+            }
         }
         Self {
             metrics: (x, y),

@@ -1,15 +1,16 @@
 //! A page's part for a sweep: what two metrics cost each other, lines along each axis, and all
 //! points (docs/guide/report.md, "Sweeps").
 //!
-//! What must stay: figures are those of the table of points, which is all that is read; points of
+//! What must stay: figures are those of the table of points, and nothing is judged here; points of
 //! different machines or loads are never weighed against each other; which point is chosen follows
 //! from the rule that the page says. Words and looks may change. Tests by part:
-//! `a_sweep_has_its_pictures` (`view`, `pareto`, `along`, `table`), `the_front_is_by_hand`
-//! (`front`), crates/cli/tests/all/sweeps.rs::`a_sweep_has_a_page` (a page of a run and of its
-//! JSON).
+//! `a_sweep_has_its_pictures` (`view`, `pareto`, `along`, `table`), `a_page_says_what_was_chosen`
+//! (`change`, `checks`), `the_front_is_by_hand` (`front`),
+//! crates/cli/tests/all/sweeps.rs::`a_sweep_has_a_page` (a page of a run and of its JSON).
 //!
 //! Tests: crates/report/src/html/sweep/tests.rs, crates/cli/tests/all/sweeps.rs::a_sweep_has_a_page
 
+mod answer;
 mod drawn;
 mod front;
 mod points;
@@ -19,11 +20,13 @@ mod tests;
 pub(crate) use points::Sweep;
 
 use super::charts::once;
-use super::figures::unit;
-use super::view::{Answer, Block, Cell, Chart, ResultView, Section, Sentence, Table};
+use super::figures::{self, interval, unit};
+use super::view::{Block, Cell, Chart, ResultView, Section, Table, tone};
+use crate::number::FROM_ZERO;
 use crate::plain::plain;
+use answer::answer;
 use front::Front;
-use points::Point;
+use points::{Change, Point};
 use wakeplace_metrics::{Better, MODELLED, find_metric, of_power};
 use wakeplace_text::count;
 
@@ -124,65 +127,6 @@ fn figure(sweep: &Sweep, metric: usize, value: f64) -> String {
     unit(value, of)
 }
 
-/// The chosen points, in words.
-fn answer(sweep: &Sweep, front: Option<&Front>) -> Answer {
-    let mut sentences = Vec::new();
-    let mut sure = Vec::new();
-    if let Some(front) = front {
-        for group in front.groups.iter().take(MOST_CHOICES) {
-            let point = &sweep.points[group.chosen];
-            let of = |metric| {
-                let mean = point.mean(metric).unwrap_or_default();
-                format!("{} {}", label(sweep, metric), figure(sweep, metric, mean))
-            };
-            let place = match front.groups.len() {
-                1 => String::new(),
-                _ => format!("{}: ", group.name),
-            };
-            let name = match place.is_empty() {
-                true => sweep.shown(point),
-                false => sweep.within(point),
-            };
-            sentences.push(Sentence {
-                text: format!(
-                    "{place}{name} is nearest to the best of both: {}, {}",
-                    of(front.metrics.0),
-                    of(front.metrics.1)
-                ),
-                tone: "other",
-                badge: "chosen".to_owned(),
-                chips: Vec::new(),
-            });
-        }
-        sure.push(format!(
-            "A point is on the front if no other one of its machine and load is better in one of \
-             both and not worse in the other: {}; {}. The chosen one is nearest to the corner \
-             where both are as good as on the front's ends, each scaled to the front.",
-            label(sweep, front.metrics.0),
-            label(sweep, front.metrics.1)
-        ));
-    }
-    sure.push(
-        "Figures are means over the seeds, whiskers their 95 % confidence intervals. Points whose \
-         intervals overlap may not be told apart."
-            .to_owned(),
-    );
-    let failed: u64 = sweep.points.iter().map(|point| point.failed).sum();
-    let warnings = match usize::try_from(failed).unwrap_or(usize::MAX) {
-        0 => Vec::new(),
-        failed => vec![format!(
-            "{} could not be made or got stuck",
-            count(failed, "run")
-        )],
-    };
-    Answer {
-        sentences,
-        tiles: Vec::new(),
-        sure,
-        warnings,
-    }
-}
-
 /// One metric against another, with the front.
 fn pareto(id: &str, sweep: &Sweep, fronts: &[Front]) -> Option<Section> {
     let first = fronts.first()?;
@@ -200,7 +144,8 @@ fn pareto(id: &str, sweep: &Sweep, fronts: &[Front]) -> Option<Section> {
         alt: "Points of the sweep by two metrics; a line joins those on the Pareto front, and a \
               diamond marks the chosen one. The table of points has the figures."
             .to_owned(),
-        note: "Line: the Pareto front. Diamond: the chosen point.".to_owned(),
+        note: "Line: the Pareto front. Diamond: the chosen point. Whiskers: 95 % intervals."
+            .to_owned(),
         choice: if several { "metric" } else { "" }.to_owned(),
         choices: match several {
             true => fronts.iter().map(|f| label(sweep, f.metrics.1)).collect(),
@@ -271,7 +216,10 @@ fn table(id: &str, sweep: &Sweep, front: Option<&Front>) -> Table {
     let mut columns: Vec<&str> = names.iter().map(String::as_str).collect();
     columns.push("#n");
     columns.extend(metrics.iter().map(String::as_str));
-    columns.extend(front.map(|_| "front"));
+    let judged = sweep.points.iter().any(|point| point.holds.is_some());
+    columns.extend(judged.then_some("checks"));
+    let marked = front.is_some() || sweep.result.choice.is_some();
+    columns.extend(marked.then_some("front"));
     let left = sweep.points.len().saturating_sub(MOST_ROWS);
     let caption = match left {
         0 => "Means of each point, with half of the width of their 95 % intervals".to_owned(),
@@ -290,8 +238,16 @@ fn table(id: &str, sweep: &Sweep, front: Option<&Front>) -> Table {
         }
         row.push(Cell::of(point.n.to_string()));
         row.extend((0..sweep.metrics.len()).map(|metric| mean(sweep, point, metric)));
-        if let Some(front) = front {
-            row.push(match front.word(at) {
+        if judged {
+            row.push(checks(point));
+        }
+        if marked {
+            let word = match (point.is_chosen, front) {
+                (true, _) => "chosen",
+                (false, Some(front)) => front.word(at),
+                (false, None) => "",
+            };
+            row.push(match word {
                 "" => Cell::default(),
                 word => Cell::of(word).tone("better"),
             });
@@ -301,13 +257,38 @@ fn table(id: &str, sweep: &Sweep, front: Option<&Front>) -> Table {
     table
 }
 
-/// A mean with its interval below.
+/// Whether a point holds all conditions.
+fn checks(point: &Point) -> Cell {
+    match point.holds {
+        Some(true) => Cell::of("hold").tone("better"),
+        Some(false) => Cell::of("not all hold").tone("worse"),
+        None => Cell::default(),
+    }
+}
+
+/// A mean, below it its interval and its change from the base.
 fn mean(sweep: &Sweep, point: &Point, metric: usize) -> Cell {
     let Some(value) = point.mean(metric) else {
         return Cell::from(None);
     };
-    let half = point
-        .half(metric)
-        .map(|half| format!("±{}", crate::short(half)));
-    Cell::of(figure(sweep, metric, value)).small(half.unwrap_or_default())
+    let half = point.half(metric);
+    let half = half.map(|half| format!("±{}", crate::short(half)));
+    let found = point.change(metric);
+    let change = match found {
+        Some(found) => Some(change(found)),
+        None => point.is_base.then(|| "base".to_owned()),
+    };
+    let small: Vec<String> = half.into_iter().chain(change).collect();
+    let cell = Cell::of(figure(sweep, metric, value)).small(small.join("; "));
+    match found {
+        Some(found) => cell.tone(tone(&found.word)),
+        None => cell,
+    }
+}
+
+/// A change in words: percent, its interval, and what it means.
+fn change(of: &Change) -> String {
+    let pct = of.pct.map_or_else(|| FROM_ZERO.to_owned(), figures::change);
+    let ends = interval(of.ends).map_or_else(String::new, |ends| format!(" ({ends})"));
+    format!("{pct}{ends} {}", of.word)
 }

@@ -1,14 +1,20 @@
-//! The points of a sweep, from the JSON of its table (docs/guide/results.md, "Sweeps").
+//! The points of a sweep, from its JSON (docs/guide/results.md, "Sweeps").
 //!
 //! What must stay: a column is a metric if one of its name and `_ci95` stands beside it; what is no
 //! such table is refused in a sentence; text and numbers of any kind are taken, none is trusted.
-//! Tests by part: `what_is_no_sweep_is_refused` (`read`), `a_sweep_has_its_pictures` (`telling`,
-//! `shown`, `group`, `within`).
+//! Sweeps of earlier programs have points alone. Tests by part: `what_is_no_sweep_is_refused`
+//! (`check`), `a_sweep_has_its_pictures` (`of`, `telling`, `shown`, `group`, `within`),
+//! `a_page_says_what_was_chosen` (`change`, marks).
+//!
+//! Callers: diff/kept.rs (`result`).
 //!
 //! Tests: crates/report/src/html/sweep/tests.rs
 
 use super::once;
+use crate::points::without_varied;
 use serde_json::{Map, Value};
+use wakeplace_outcome as outcome;
+use wakeplace_study::is_of_load;
 
 /// Columns that every table of points has.
 const COUNTS: [&str; 2] = ["n", "failed"];
@@ -23,6 +29,8 @@ pub(crate) struct Sweep {
     pub(super) varied: Vec<String>,
     pub(super) metrics: Vec<String>,
     pub(super) points: Vec<Point>,
+    /// All but the points.
+    pub(crate) result: outcome::Sweep,
 }
 
 /// A row.
@@ -33,8 +41,25 @@ pub(super) struct Point {
     pub(super) failed: u64,
     /// By the metrics: mean, and half of the interval's width.
     values: Vec<(Option<f64>, Option<f64>)>,
+    /// By the metrics: the change from its base.
+    changes: Vec<Option<Change>>,
+    /// Others are compared with it.
+    pub(super) is_base: bool,
+    /// It holds all conditions; None: there are none.
+    pub(super) holds: Option<bool>,
+    /// It is the chosen one of its machine and load.
+    pub(super) is_chosen: bool,
     /// Nobody measured the power that joules are made of.
     pub(super) modelled: bool,
+}
+
+/// A change from the base.
+pub(super) struct Change {
+    /// None: from 0.
+    pub(super) pct: Option<f64>,
+    pub(super) ends: Option<(f64, f64)>,
+    /// What it means.
+    pub(super) word: String,
 }
 
 impl Point {
@@ -54,18 +79,37 @@ impl Point {
     pub(super) fn half(&self, metric: usize) -> Option<f64> {
         self.values.get(metric)?.1
     }
+
+    /// Both ends of its interval.
+    pub(super) fn ends(&self, metric: usize) -> Option<(f64, f64)> {
+        let (mean, half) = self.mean(metric).zip(self.half(metric))?;
+        Some((mean - half, mean + half))
+    }
+
+    /// The change from the base, by the metric's place.
+    pub(super) fn change(&self, metric: usize) -> Option<&Change> {
+        self.changes.get(metric)?.as_ref()
+    }
 }
 
 impl Sweep {
-    /// The table of points, or what is wrong with it.
-    pub(crate) fn read(points: &[Value]) -> Result<Self, &'static str> {
+    /// What is wrong with a table of points, if something is.
+    pub(crate) fn check(points: &[Value]) -> Result<(), &'static str> {
         let rows: Option<Vec<&Map<String, Value>>> = points.iter().map(Value::as_object).collect();
         let rows = rows.ok_or("has a point that is no object")?;
         let first = rows.first().ok_or("has no points")?;
         let has = |key: &str| first.contains_key(key);
-        if !COUNTS.into_iter().all(has) || !has("platform") || !has("policy") {
-            return Err("has `points` that are not a sweep's");
+        match COUNTS.into_iter().all(has) && has("platform") && has("policy") {
+            true => Ok(()),
+            false => Err("has `points` that are not a sweep's"),
         }
+    }
+
+    /// Of a result whose points are a table, of which there is one at least.
+    pub(crate) fn of(mut result: outcome::Sweep) -> Self {
+        let rows = std::mem::take(&mut result.points);
+        let first = rows.first().cloned().unwrap_or_default();
+        let has = |key: &str| first.contains_key(key);
         let is_metric = |key: &&String| has(&format!("{key}{INTERVAL}"));
         let metrics: Vec<String> = first.keys().filter(is_metric).cloned().collect();
         let counts = first.keys().position(|key| key == COUNTS[0]).unwrap_or(0);
@@ -74,12 +118,13 @@ impl Sweep {
             .map(|row| point(row, &keys, &metrics))
             .collect();
         let several = |key: &&String| once(points.iter().map(|p| p.name(key))).len() > 1;
-        Ok(Self {
+        Self {
             varied: keys.iter().filter(several).cloned().collect(),
             keys,
             metrics,
             points,
-        })
+            result,
+        }
     }
 
     /// The keys that tell points apart; all of them if there is one point.
@@ -90,8 +135,7 @@ impl Sweep {
         }
     }
 
-    /// The machine and the load of a point, as far as they differ between points. Hints are no part
-    /// of a load: whoever runs it gives them.
+    /// The machine and the load of a point, as far as they differ between points.
     pub(super) fn group(&self, point: &Point) -> String {
         let own = self.varied.iter().filter(|key| is_of_load(key));
         own.map(|key| named(point, key))
@@ -117,23 +161,9 @@ impl Sweep {
     }
 }
 
-/// What a point has of a key; names speak for themselves.
+/// What a point has of a key.
 pub(super) fn named(point: &Point, key: &str) -> String {
-    match key {
-        "platform" | "workload" | "policy" => point.name(key).clone(),
-        key => format!("{key}={}", point.name(key)),
-    }
-}
-
-/// It is the machine or of it, of the load, or of what is drawn and how long.
-fn is_of_load(key: &str) -> bool {
-    let of_model = key.strip_prefix("workload.");
-    let hint = |key: &str| key.contains("clamp_") || key.contains("util_");
-    let of_machine = ["platform.", "model."]
-        .iter()
-        .any(|part| key.starts_with(part));
-    let of_run = matches!(key, "platform" | "workload" | "duration" | "jitter");
-    of_run || of_machine || of_model.is_some_and(|key| !hint(key))
+    crate::points::named(key, point.name(key))
 }
 
 /// A row as a point.
@@ -148,36 +178,32 @@ fn point(row: &Map<String, Value>, keys: &[String], metrics: &[String]) -> Point
     };
     let number = |key: &str| row.get(key).and_then(Value::as_f64);
     let count = |key: &str| row.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let flag = |key: &str| row.get(key).and_then(Value::as_bool);
     let value = |name: &String| (number(name), number(&format!("{name}{INTERVAL}")));
+    let change = |name: &String| {
+        let word = row.get(&format!("{name}_difference"))?.as_str()?;
+        let of = |what: &str| number(&format!("{name}_{what}"));
+        Some(Change {
+            pct: of("delta_pct"),
+            ends: of("delta_ci95_low").zip(of("delta_ci95_high")),
+            word: word.to_owned(),
+        })
+    };
     let mut names: Vec<(String, String)> = keys.iter().map(text).collect();
     let load = names.iter().position(|(key, _)| key == "workload");
     if let Some(at) = load {
-        names[at].1 = without_varied(&names[at].1, &names);
+        let own = { names.iter() }.map(|(key, value)| (key.as_str(), value.as_str()));
+        names[at].1 = without_varied(&names[at].1, own);
     }
     Point {
-        names,
         n: count(COUNTS[0]),
         failed: count(COUNTS[1]),
         values: metrics.iter().map(value).collect(),
+        changes: metrics.iter().map(change).collect(),
+        is_base: flag("base").unwrap_or(false),
+        holds: flag("holds"),
+        is_chosen: flag("chosen").unwrap_or(false),
         modelled: row.get("power").is_some_and(Value::is_string),
-    }
-}
-
-/// The workload without the keys that are names of their own.
-fn without_varied(load: &str, names: &[(String, String)]) -> String {
-    let Some((model, keys)) = load.split_once(':') else {
-        return load.to_owned();
-    };
-    let varied = |setting: &&str| {
-        let mut own = names.iter().filter_map(|(key, value)| {
-            let key = key.strip_prefix("workload.")?;
-            Some(format!("{key}={value}"))
-        });
-        own.any(|own| own == **setting)
-    };
-    let left: Vec<&str> = keys.split(',').filter(|setting| !varied(setting)).collect();
-    match left.as_slice() {
-        [] => model.to_owned(),
-        left => format!("{model}:{}", left.join(",")),
+        names,
     }
 }

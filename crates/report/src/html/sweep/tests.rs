@@ -100,6 +100,12 @@ fn a_sweep_has_its_pictures() {
     };
     assert_eq!(kinds("chosen"), ["boost=0, b", "boost=50, a"]);
     assert_eq!(kinds("front"), ["boost=0, a", "boost=100, a"]);
+    // Whiskers are the intervals of both metrics: a tenth to both sides of 2 and 4.
+    let whiskers = |value: &Value| {
+        ["x_low", "x_high", "y_low", "y_high"].map(|key| value[key].as_f64().unwrap_or(-1.0))
+    };
+    let middle = values.iter().find(|value| value["point"] == "boost=50, a");
+    assert_eq!(whiskers(middle.expect("a point")), [1.8, 2.2, 3.6, 4.4]);
     let line = all[1]["specs"]["Energy"]["data"]["values"].clone();
     let of_a: Vec<&Value> = { line.as_array().expect("points").iter() }
         .filter(|value| value["series"] == "a")
@@ -130,6 +136,56 @@ fn a_sweep_has_its_pictures() {
             .count();
         assert_eq!(said, groups, "{key}");
     }
+}
+
+/// Goal: where conditions or a metric chose, the page marks that point, says by what, and which
+/// points do not hold; changes stand with what they mean, and warnings are passed on.
+#[test]
+fn a_page_says_what_was_chosen() {
+    let mut judged = sweep();
+    for at in 0..6 {
+        let row = &mut judged["points"][at];
+        row["base"] = json!(at < 2);
+        row["holds"] = json!(at > 1);
+        row["chosen"] = json!(at == 4);
+        if at == 4 {
+            row["energy_j_delta_pct"] = json!(400.0);
+            row["energy_j_delta_ci95_low"] = json!(390.0);
+            row["energy_j_delta_ci95_high"] = json!(410.0);
+            row["energy_j_difference"] = json!("worse");
+        }
+    }
+    judged["base"] = json!({"boost": "0"});
+    judged["margin_pct"] = json!(2.5);
+    judged["choice"] = json!({"by": "wake_latency_us_p99", "best": "least",
+        "conditions": ["missed_frames_total<=0"], "groups": [
+            {"group": "a", "points": 3, "hold": 2, "chosen": 4},
+            {"group": "b", "points": 3, "hold": 0, "chosen": null}]});
+    judged["warnings"] = json!(["all 6 points: beware"]);
+    let page = html(&[source(&judged.to_string())]).expect("a page");
+    for said in [
+        "a: boost=100 has the least wake_latency_us_p99 of the 2 of 3 points that hold",
+        "b: none of 3 points holds",
+        "Changes are from the point with boost=0",
+        "margin of 2.5 %",
+        "+400\u{a0}% (+390 to +410\u{a0}%) worse",
+        "all 6 points: beware",
+        "not all hold",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    assert!(!page.contains("nearest to the"), "two rules");
+    let all = drawn(&judged);
+    let values = all[0]["specs"][""]["data"]["values"]
+        .as_array()
+        .expect("points")
+        .clone();
+    let chosen: Vec<&Value> = values
+        .iter()
+        .filter(|value| value["kind"] == "chosen")
+        .collect();
+    assert_eq!(chosen.len(), 1);
+    assert_eq!(chosen[0]["point"], "boost=100, a");
 }
 
 /// Goal: what is no number is an axis all the same, and where nothing is joined it is said.
