@@ -142,6 +142,7 @@
 #include "src/live_queue/queue_walk.c"
 #include "src/live_queue/group.c"
 #include "src/live_queue/group_quota.c"
+#include "src/live_queue/group_park.c"
 #include "src/live_queue/live.c"
 
 #ifndef WP_LIVE

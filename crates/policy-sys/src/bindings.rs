@@ -1144,7 +1144,7 @@ pub struct wp_live_groups {
     pub uneven: u32_,
     pub limited: u32_,
     pub most_cpus: u32_,
-    pub pad: u32_,
+    pub returns: u32_,
     pub group: [wp_live_group; 1024usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1157,8 +1157,8 @@ const _: () = {
         [::core::mem::offset_of!(wp_live_groups, limited) - 4usize];
     ["Offset of field: wp_live_groups::most_cpus"]
         [::core::mem::offset_of!(wp_live_groups, most_cpus) - 8usize];
-    ["Offset of field: wp_live_groups::pad"]
-        [::core::mem::offset_of!(wp_live_groups, pad) - 12usize];
+    ["Offset of field: wp_live_groups::returns"]
+        [::core::mem::offset_of!(wp_live_groups, returns) - 12usize];
     ["Offset of field: wp_live_groups::group"]
         [::core::mem::offset_of!(wp_live_groups, group) - 16usize];
 };
@@ -1180,11 +1180,14 @@ pub struct wp_live_member {
     pub counted: u32_,
     pub weighed: u32_,
     pub partial: u32_,
+    pub outside: u32_,
+    pub unpaid: u32_,
+    pub turn_ns: u64_,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of wp_live_member"][::core::mem::size_of::<wp_live_member>() - 24usize];
-    ["Alignment of wp_live_member"][::core::mem::align_of::<wp_live_member>() - 4usize];
+    ["Size of wp_live_member"][::core::mem::size_of::<wp_live_member>() - 40usize];
+    ["Alignment of wp_live_member"][::core::mem::align_of::<wp_live_member>() - 8usize];
     ["Offset of field: wp_live_member::group"]
         [::core::mem::offset_of!(wp_live_member, group) - 0usize];
     ["Offset of field: wp_live_member::own_weight"]
@@ -1197,7 +1200,17 @@ const _: () = {
         [::core::mem::offset_of!(wp_live_member, weighed) - 16usize];
     ["Offset of field: wp_live_member::partial"]
         [::core::mem::offset_of!(wp_live_member, partial) - 20usize];
+    ["Offset of field: wp_live_member::outside"]
+        [::core::mem::offset_of!(wp_live_member, outside) - 24usize];
+    ["Offset of field: wp_live_member::unpaid"]
+        [::core::mem::offset_of!(wp_live_member, unpaid) - 28usize];
+    ["Offset of field: wp_live_member::turn_ns"]
+        [::core::mem::offset_of!(wp_live_member, turn_ns) - 32usize];
 };
+pub const WP_STOP_NOT: wp_live_stop = 0;
+pub const WP_STOP_NOW: wp_live_stop = 1;
+pub const WP_STOP_AT_RETURN: wp_live_stop = 2;
+pub type wp_live_stop = ::core::ffi::c_uint;
 unsafe extern "C" {
     pub fn wp_live_group_new(groups: *mut wp_live_groups, parent: u32_) -> u32_;
 }
@@ -1252,6 +1265,41 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn wp_live_group_wait_ns(groups: *mut wp_live_groups, group: u32_, now_ns: u64_) -> u64_;
+}
+unsafe extern "C" {
+    pub fn wp_live_overdue(waited_ns: u64_) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn wp_live_member_wait_ns(
+        groups: *mut wp_live_groups,
+        member: *const wp_live_member,
+        now_ns: u64_,
+    ) -> u64_;
+}
+unsafe extern "C" {
+    pub fn wp_live_parked_ns(
+        groups: *mut wp_live_groups,
+        member: *mut wp_live_member,
+        waited_ns: u64_,
+        parked_ns: u64_,
+        now_ns: u64_,
+    ) -> u64_;
+}
+unsafe extern "C" {
+    pub fn wp_live_member_ran(
+        groups: *mut wp_live_groups,
+        member: *mut wp_live_member,
+        ran_ns: u64_,
+        now_ns: u64_,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn wp_live_member_stop(
+        groups: *mut wp_live_groups,
+        member: *mut wp_live_member,
+        outside: u32_,
+        now_ns: u64_,
+    ) -> ::core::ffi::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
