@@ -213,6 +213,7 @@ OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 	s32 error;
 
 	note_online();
+	cgroups.returns = tells_returns();
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		wish_of(cpu)->push_to = WP_NONE;
 		error = scx_bpf_create_dsq(dsq_of(cpu), -1);

@@ -36,10 +36,11 @@ struct {
 	__type(value, struct slice_timer);
 } slice_timers SEC(".maps");
 
-/* It fires so much later at the latest; nothing if it fires before that already. */
+/* It fires so much later at the latest; nothing if it fires before that already. One that should
+ * have fired a tick ago and has not is started anew. */
 static __always_inline void arm_timer(struct slice_timer *s, u64 wait, u64 now)
 {
-	if (s->armed_ns && s->armed_ns <= now + wait)
+	if (s->armed_ns && s->armed_ns <= now + wait && now < s->armed_ns + ctx.tick_ns)
 		return;
 	s->armed_ns = now + wait;
 	if (bpf_timer_start(&s->timer, wait, 0))

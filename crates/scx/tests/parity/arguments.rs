@@ -114,7 +114,9 @@ impl Walk<'_> {
     fn group_args(&mut self, op: Op, args: &mut Args) -> bool {
         match op {
             Op::live_parked_ns | Op::live_overdue => {
-                args.x = self.draw.pick(&[0, 4_000_000, 9_990_000_000, 10_000_000_000]);
+                args.x = self
+                    .draw
+                    .pick(&[0, 4_000_000, 9_990_000_000, 10_000_000_000]);
                 let parked: u64 = self.draw.pick(&[0, 19_000_000, 20_000_000]);
                 args.y = parked.min(args.x);
             }
