@@ -163,10 +163,13 @@ static __always_inline void charge(struct task_live *t, u64 ran, u64 now)
 }
 
 /* May a quota hold the task back? Threads of the kernel and tasks on their way out never return to
- * user space: they run on, as in the fair class (task_throttle_setup_work()). */
+ * user space: they run on, as in the fair class (task_throttle_setup_work()). So does one that has
+ * a lock with priority inheritance for which somebody waits. */
 static __always_inline bool has_quota(const struct task_struct *p, const struct task_live *t)
 {
-	return cgroups.limited && t->member.group && !(p->flags & (PF_KTHREAD | PF_EXITING));
+	if (!cgroups.limited || !t->member.group || (p->flags & (PF_KTHREAD | PF_EXITING)))
+		return false;
+	return !bpf_core_field_exists(p->pi_top_task) || !p->pi_top_task;
 }
 
 /* So long the task has to wait for the quota of a group around it, ns. */

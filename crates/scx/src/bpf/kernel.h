@@ -131,6 +131,7 @@ struct task_struct {
 	u64 utime;
 	u64 gtime; /* of utime: in a virtual machine */
 	struct vtime vtime;
+	struct task_struct *pi_top_task; /* who waits for a lock of it, with priority inheritance */
 	struct sched_entity se;
 	struct uclamp_se uclamp_req[2];
 	struct task_group *sched_task_group;
