@@ -10,9 +10,10 @@
  * Tests by part: all steps of guest.sh (wakeplace_enqueue, queue_task, wakeplace_dispatch,
  * take_next, take_next_once, wakeplace_running, wakeplace_stopping, wakeplace_tick, go_on,
  * is_queued), long-wait (take_overdue), small-quota (may_go_on), affinity-storm (take_wish),
- * displaced (wakeplace_cpu_release), inside (the quota in wakeplace_tick), `cargo xtask live-waits` (preempts, arm_if_waiting).
- * wakeplace_yield, note_pressure, push_wanted and drop_push have no test of their own. The kernel
- * calls what begins with wakeplace_.
+ * displaced (wakeplace_cpu_release), inside (the quota in wakeplace_tick), `cargo xtask live-waits`
+ * (preempts, arm_if_waiting). parity/glue.rs has `pushes` (push_wanted, drop_push, take_wish),
+ * `overdue` (take_overdue) and `ticks` (may_go_on, wakeplace_tick). wakeplace_yield and
+ * note_pressure have no test of their own. The kernel calls what begins with wakeplace_.
  *
  * Kernel: ops enqueue(), dispatch(), yield(), running(), stopping(), cpu_release(), tick(),
  *         kernel/sched/ext.c
@@ -20,8 +21,8 @@
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
  * Covers: guest.sh under load: no task is lost or waits 30 s, and long-wait: one that is owed
  *         little runs; parity compares the core's functions that this file calls with the native
- *         build; it does not run this file (a callback cannot be run alone).
- * Untried: how long a push takes, and one that is dropped (docs/rules/live-queue.md#vq-push).
+ *         build; its glue.rs runs some of this file on a kernel of one thread.
+ * Untried: how long a push takes (docs/rules/live-queue.md#vq-push).
  */
 #ifndef SCX_WAKEPLACE_QUEUE_H
 #define SCX_WAKEPLACE_QUEUE_H

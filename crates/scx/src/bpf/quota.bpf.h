@@ -5,21 +5,22 @@
  * virtual time. One timer per CPU tells when the next of them may run; the CPU then puts those into
  * its queue, under its own lock.
  *
- * Who may be parked, and for how long, is the core's (group_park.c). This file tells it where a task
- * is: outside at a tick that came upon user space, and at its return there, where the kernel has a
- * task work for programs (6.18 on). The callback of that work is preempted where it stands, so that
- * what is parked there holds nothing but the work itself.
+ * Who may be parked, and for how long, is the core's (group_park.c). This file tells it where a
+ * task is: outside at a tick that came upon user space, and at its return there, where the kernel
+ * has a task work for programs (6.18 on). The callback of that work is preempted where it stands,
+ * so that what is parked there holds nothing but the work itself.
  *
  * What must stay: a parked task counts nowhere, and whoever is parked is looked at once a second at
  * least, whichever timer or kick is lost.
  *
  * Tests by part: guest.sh small-quota, affinity-storm-limited (park, park_waiting, unpark,
  * unpark_due, arm_unpark, before_parked, parked_on), inside (held_back, ask_return, returned);
- * shares.sh judges what comes of them. queue.bpf.h calls them.
+ * parity/glue.rs `held_at_return`, `unparking` and `a_lost_look` try each of them alone; shares.sh
+ * judges what comes of them. queue.bpf.h calls them.
  *
  * Kernel: task_throttle_setup_work() as ask_return(), kernel/sched/fair.c
  * Rule: docs/rules/live-queue.md#vq-quota, #vq-inside
- * Tests: scripts/live/shares.sh
+ * Tests: scripts/live/shares.sh, scripts/live/inside.sh, crates/scx/tests/parity/glue.rs
  * Covers: shares.sh: groups with cpu.max get their part; guest.sh small-quota and
  *         affinity-storm-limited: no parked task is forgotten.
  */

@@ -7,9 +7,9 @@
  *
  * Tests by part: guest.sh hotplug-storm (wake_leaving: tests.rs judges how long a CPU takes to go),
  * long-wait (waited_ns), hints.sh (request_freq, carry_out_freq). time_bucket is stated again in
- * crates/scx/src/metrics/latency.rs: nothing compares the two, so change both. live_of, scratch,
- * stats_of, wish_of, cpu_of, dsq_of, nr_queued, nr_waiting, fresh_cpu and kick are used by every
- * step.
+ * crates/scx/src/metrics/latency.rs: nothing compares the two, so change both; parity/glue.rs has
+ * `buckets` (time_bucket) and `kicks` (kick). live_of, scratch, stats_of, wish_of, cpu_of, dsq_of,
+ * nr_queued, nr_waiting, fresh_cpu and kick are used by every step.
  *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity

@@ -9,8 +9,9 @@
  * depart, unqueue, account_run, account_move), affinity-storm (wakeplace_set_cpumask, copy_mask,
  * count_bound, is_bound), group-storm.sh (wakeplace_cgroup_move), hints.sh (note_clamps), tests.rs
  * (wakeplace_enable, wakeplace_disable: start, end, killed loader). withdraw and end_carried are
- * met in storms by chance; guest.sh inside needs note_user_time; wakeplace_set_weight and weight_of have no test of their own. The kernel
- * calls what begins with wakeplace_.
+ * met in storms by chance; parity/glue.rs has `user_time` (note_user_time) and `carried`
+ * (end_carried); wakeplace_set_weight and weight_of have no test of their own. The kernel calls
+ * what begins with wakeplace_.
  *
  * Kernel: ops init_task(), enable(), disable(), set_weight(), set_cpumask(), cgroup_move(),
  *         kernel/sched/ext.c

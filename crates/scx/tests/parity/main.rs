@@ -27,6 +27,7 @@
 mod arguments;
 mod builds;
 mod events;
+mod glue;
 mod homes;
 mod kernel;
 mod loaded;
