@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_metrics::{Expectation, Limit, MODELLED, RunMetrics};
 use wakeplace_report::{Align, Cell, Format, Style, Table};
 use wakeplace_study::{Design, RunRecord, Study, StudyOptions, Sweep};
+use wakeplace_text::count;
 
 /// Rows that people are shown.
 const MOST_SHOWN: usize = 50;
@@ -272,7 +273,7 @@ pub(crate) fn text(all: &[(String, Checked)], what: &str, style: Style) -> Strin
     let table = table.render(Format::Human, style);
     let more = match more {
         0 => String::new(),
-        more => format!("{more} checks more: --export-junit FILE\n"),
+        more => format!("{} more: --export-junit FILE\n", count(more, "check")),
     };
     format!("\n{table}{more}{sum}\n")
 }

@@ -4,7 +4,9 @@
 //!
 //! What must stay: names of suites and cases, and `failure` against `skipped`, as CI systems
 //! compare them between builds. The text has no times, so that equal results are equal bytes.
-//! Nothing of a name is markup. Tests by part: `checks_are_a_suite` (`suite`, `case`),
+//! Nothing of a name is markup. CI systems take what has one name for one: no two suites of a file
+//! have the same, and no two cases of a suite. Tests by part: `checks_are_a_suite` (`suite`,
+//! `case`), `no_two_have_one_name` (`apart`, `is_new`, `numbered`),
 //! crates/cli/tests/all/results.rs::`two_results_are_compared` (`text`, `suite_of`, `JunitExport`).
 //!
 //! Tests: below, crates/cli/tests/all/results.rs::two_results_are_compared
@@ -14,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use quick_xml::Writer;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use wakeplace_study::Comparison;
@@ -45,46 +48,104 @@ pub(crate) fn suite_of(comparison: &Comparison) -> String {
     format!("{}, {}", comparison.platform, comparison.workload)
 }
 
+/// Checks under one name.
+struct Suite<'a> {
+    name: String,
+    /// By policy and condition.
+    cases: BTreeMap<[String; 2], usize>,
+    /// Each with its name.
+    named: Vec<(String, &'a Case)>,
+}
+
+/// The checks as suites that differ in their names: those of one name are one suite, as the
+/// policies of a difference are, unless a condition and policy stands in both.
+fn apart(all: &[(String, Checked)]) -> Vec<Suite<'_>> {
+    let mut suites: Vec<Suite<'_>> = Vec::new();
+    // Where the last suite of each name stands, and how many there are.
+    let mut known: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (name, checked) in all {
+        let name = printable(name).into_owned();
+        let (at, nth) = known.get(&name).copied().unwrap_or((suites.len(), 0));
+        let joins = nth > 0 && checked.cases().iter().all(|case| suites[at].is_new(case));
+        let at = match joins {
+            true => at,
+            false => {
+                known.insert(name.clone(), (suites.len(), nth + 1));
+                suites.push(Suite {
+                    name: numbered(&name, nth + 1),
+                    cases: BTreeMap::new(),
+                    named: Vec::new(),
+                });
+                suites.len() - 1
+            }
+        };
+        let suite = &mut suites[at];
+        for case in checked.cases() {
+            let nth = suite.cases.entry(Suite::key(case)).or_default();
+            *nth += 1;
+            let name = numbered(&printable(&case.expected), *nth);
+            suite.named.push((name, case));
+        }
+    }
+    suites
+}
+
+impl Suite<'_> {
+    /// What a case is called, as the file has it.
+    fn key(case: &Case) -> [String; 2] {
+        [&case.policy, &case.expected].map(|text| printable(text).into_owned())
+    }
+
+    /// It has no case of this name.
+    fn is_new(&self, case: &Case) -> bool {
+        !self.cases.contains_key(&Self::key(case))
+    }
+}
+
+/// A name that stood before gets a number.
+fn numbered(name: &str, nth: usize) -> String {
+    match nth {
+        1 => name.to_owned(),
+        _ => format!("{name} ({nth})"),
+    }
+}
+
 /// The whole document.
 fn text(all: &[(String, Checked)]) -> io::Result<String> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     let suites = writer.create_element("testsuites");
     let suites = suites.with_attribute(("name", "wakeplace"));
-    suites.write_inner_content(|writer| {
-        for (name, checked) in all {
-            suite(writer, name, checked)?;
-        }
-        Ok(())
-    })?;
+    suites.write_inner_content(|writer| apart(all).iter().try_for_each(|of| suite(writer, of)))?;
     let bytes = writer.into_inner();
     Ok(String::from_utf8_lossy(&bytes).into_owned() + "\n")
 }
 
 /// A platform and workload with all its conditions.
-fn suite(writer: &mut Writer<Vec<u8>>, name: &str, checked: &Checked) -> io::Result<()> {
-    let cases = checked.cases();
+fn suite(writer: &mut Writer<Vec<u8>>, of: &Suite<'_>) -> io::Result<()> {
     let number = |holds: Option<bool>| {
-        let cases = cases.iter().filter(|case| case.holds == holds);
+        let cases = of.named.iter().filter(|(_, case)| case.holds == holds);
         cases.count().to_string()
     };
-    let name = printable(name);
     let attributes = [
-        ("name", &*name),
-        ("tests", &cases.len().to_string()),
+        ("name", of.name.as_str()),
+        ("tests", &of.named.len().to_string()),
         ("failures", &number(Some(false))),
         ("skipped", &number(None)),
     ];
     let suite = writer.create_element("testsuite");
     suite
         .with_attributes(attributes)
-        .write_inner_content(|writer| cases.iter().try_for_each(|of| case(writer, of)))?;
+        .write_inner_content(|writer| {
+            let mut cases = of.named.iter();
+            cases.try_for_each(|(name, of)| case(writer, name, of))
+        })?;
     Ok(())
 }
 
 /// One condition under one policy: held, missed, or without a figure.
-fn case(writer: &mut Writer<Vec<u8>>, case: &Case) -> io::Result<()> {
-    let [policy, expected, said] = [&case.policy, &case.expected, &case.said].map(|t| printable(t));
-    let attributes = [("classname", &*policy), ("name", &*expected)];
+fn case(writer: &mut Writer<Vec<u8>>, name: &str, case: &Case) -> io::Result<()> {
+    let [policy, said] = [&case.policy, &case.said].map(|t| printable(t));
+    let attributes = [("classname", &*policy), ("name", name)];
     let element = writer
         .create_element("testcase")
         .with_attributes(attributes);
@@ -103,7 +164,7 @@ fn case(writer: &mut Writer<Vec<u8>>, case: &Case) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::suite;
+    use super::{apart, suite};
     use crate::expect::{Case, Checked};
     use quick_xml::Writer;
 
@@ -122,7 +183,8 @@ mod tests {
             case("energy_j<=base", "+1.00 % [-3.0, +5.0]", None),
         ]);
         let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-        suite(&mut writer, "board, load", &checked).expect("written");
+        let all = [("board, load".to_owned(), checked)];
+        suite(&mut writer, &apart(&all)[0]).expect("written");
         let text = String::from_utf8(writer.into_inner()).expect("text");
         let name = r#"classname="a&lt;b&gt;&amp;&quot;c&quot;""#;
         let expected = format!(
@@ -137,5 +199,44 @@ mod tests {
 </testsuite>"#
         );
         assert_eq!(text, expected);
+    }
+
+    /// Goal: two loads of one name are two suites, as a condition that is given twice is two cases;
+    /// two policies of one load are one suite, as in a comparison.
+    #[test]
+    fn no_two_have_one_name() {
+        let of = |suite: &str, policy: &str, conditions: &[&str]| {
+            let case = |expected: &&str| Case {
+                expected: (*expected).to_owned(),
+                policy: policy.to_owned(),
+                said: String::new(),
+                holds: Some(true),
+            };
+            let cases = conditions.iter().map(case).collect();
+            (suite.to_owned(), Checked::of(cases))
+        };
+        let all = [
+            of("board, load", "a", &["x<1", "x<1"]),
+            of("board, load", "b", &["x<1"]),
+            of("board, load", "a", &["x<1"]),
+            of("board, other", "a", &["x<1"]),
+            of("board, load", "c", &["x<1"]),
+        ];
+        let found = apart(&all);
+        let named = |suite: &super::Suite<'_>| {
+            let cases = suite.named.iter();
+            let cases = cases.map(|(name, case)| format!("{} {name}", case.policy));
+            (suite.name.clone(), cases.collect::<Vec<_>>().join(", "))
+        };
+        let found: Vec<(String, String)> = found.iter().map(named).collect();
+        let expected = [
+            ("board, load", "a x<1, a x<1 (2), b x<1"),
+            ("board, load (2)", "a x<1, c x<1"),
+            ("board, other", "a x<1"),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(name, cases)| (name.to_owned(), cases.to_owned()))
+        );
     }
 }

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use wakeplace_study::Progress;
-use wakeplace_text::printable;
+use wakeplace_text::{count, printable};
 
 /// A run shorter than this shows no bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);
@@ -115,8 +115,9 @@ impl Follower {
             *shown = tenths;
             let seconds = self.started.elapsed().as_secs();
             let line = format!(
-                "{:>3} % ({done} of {total} runs, {seconds} s)\n",
-                tenths * 10
+                "{:>3} % ({done} of {}, {seconds} s)\n",
+                tenths * 10,
+                count(total, "run")
             );
             self.terminal.eprint(&line);
         }
@@ -149,7 +150,7 @@ impl Lines {
             self.total.load(Ordering::Relaxed),
         ) {
             (0, 0) => Ok(format!("preparing runs, {seconds} s\n")),
-            (0, total) => Ok(format!("0 of {total} runs, {seconds} s\n")),
+            (0, total) => Ok(format!("0 of {}, {seconds} s\n", count(total, "run"))),
             _ => Err(SomeDone),
         }
     }

@@ -65,8 +65,8 @@ pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, W
 pub use aliases::of_setting;
 pub use arith::{
     approximate_runtime, approximate_util_avg, avg_update, decay_load, fits_capacity_threshold,
-    map_util_freq, nice_inv_weight, nice_weight, pelt_segments, scaling_factor, uclamp_tg_restrict,
-    util_est_next, util_est_of_run,
+    map_util_freq, nice_inv_weight, nice_weight, pelt_segments, scaling_factor, time_bucket,
+    uclamp_tg_restrict, util_est_next, util_est_of_run,
 };
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use checked::Provenance;

@@ -11,7 +11,8 @@
 //! `expected_by_chance`), `expected_misses_are_rounded_like_at_school` (`shown_misses`),
 //! `a_mean_that_goes_another_way_explains_itself` (`goes_apart`), `modelled_joules_say_so`
 //! (`named`, `single`), `narrow_terminals_get_tables_as_narrow_as_whole_words_allow` (`compared`,
-//! `comparisons`), all (`comparison`, `tables`, `length`, `of_cases`, `mean`, `with_unit`,
+//! `comparisons`), results.rs::`periods_are_compared_task_by_task` (`tasks_of`), all (`comparison`,
+//! `tables`, `length`, `of_cases`, `mean`, `with_unit`,
 //! `unit_of`), `csv_has_every_metric_of_every_policy` (`csv`).
 //!
 //! Callers: html/compared.rs (`expected_by_chance`, `key_metrics`), json.rs (`intervals`,
@@ -19,7 +20,8 @@
 //! (`expected_by_chance`).
 //!
 //! Tests: crates/report/src/comparison/tests.rs,
-//! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract
+//! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract,
+//! crates/cli/tests/all/results.rs::periods_are_compared_task_by_task
 
 use crate::length::Length;
 use crate::phrase::{
@@ -28,7 +30,7 @@ use crate::phrase::{
 };
 use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states, tasks};
 use wakeplace_metrics::{KEY_METRICS, Summary, find_metric, paired, series};
-use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, Verdict};
+use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, TaskPeriods, Verdict};
 use wakeplace_study::{Comparison, PolicyRuns};
 use wakeplace_text::markdown;
 
@@ -228,9 +230,26 @@ fn tables(result: &outcome::Comparison, chosen: &[String], format: Format, style
             if shown.any(|delta| goes_apart(result, delta)) {
                 text.push_str(&format!("\n{}\n", wrap(WHY_APART, style.width)));
             }
+            if chosen.is_empty() {
+                text.push_str(&tasks::several(&tasks_of(result), format, style));
+            }
             text
         }
     }
+}
+
+/// The tasks of each policy, by the name that tables give it.
+fn tasks_of(result: &outcome::Comparison) -> Vec<(String, &[TaskPeriods])> {
+    let base = &result.runs[0].policy;
+    let mut all: Vec<(String, &[TaskPeriods])> = Vec::new();
+    for run in &result.runs {
+        let details = run.details.as_ref();
+        let tasks = details.map_or(&[][..], |of| {
+            of.task_threads_run_s_periods_missed.as_slice()
+        });
+        all.push((short_policy(base, &run.policy), tasks));
+    }
+    all
 }
 
 /// The change has another sign than that of the means.

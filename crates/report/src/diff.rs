@@ -7,10 +7,11 @@
 //! Tests by part: `runs_of_one_seed_are_a_pair` (`difference`, `settings`, `policy_runs`,
 //! `comparisons`, `heading`), `the_most_alike_are_a_pair` (`diff`, `asked`, the margin),
 //! `what_has_no_pairs_is_refused` (errors), `two_results_are_compared` (`same_length`, by the
-//! command), the first also `text`.
+//! command), `periods_are_compared_task_by_task` (`tasks`), the first also `text`.
 //!
 //! Tests: crates/report/src/diff/tests.rs,
-//! crates/cli/tests/all/results.rs::two_results_are_compared
+//! crates/cli/tests/all/results.rs::two_results_are_compared,
+//! crates/cli/tests/all/results.rs::periods_are_compared_task_by_task
 
 mod kept;
 mod left;
@@ -18,15 +19,15 @@ mod left;
 use crate::comparison::comparison;
 use crate::html::read;
 use crate::html::{HtmlError, Source};
-use crate::{Format, Style};
+use crate::{Format, Style, tasks};
 use kept::{HINT, Kept, hash, kept};
 use left::Left;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use wakeplace_metrics::{RunMetrics, find_metric};
-use wakeplace_outcome::SeedRun;
+use wakeplace_outcome::{SeedRun, TaskPeriods};
 use wakeplace_study::{Comparison, PolicyRuns, RunReport};
-use wakeplace_text::printable;
+use wakeplace_text::{count, printable};
 
 /// What stands behind a policy's name.
 const SIDES: [&str; 2] = ["before", "after"];
@@ -45,6 +46,8 @@ pub struct Differences {
 /// Runs of a policy in both results.
 #[derive(Debug)]
 pub struct Difference {
+    /// Platform and workload of the later result; of a study its case.
+    pub place: String,
     /// The policy's name in each.
     pub policies: [String; 2],
     /// What differs of what was asked, and of the program, a line each.
@@ -55,6 +58,9 @@ pub struct Difference {
     pub complete: bool,
     /// Both were as long: what is counted can be compared.
     pub same_length: bool,
+    /// What tasks came to, before and after; none where seeds are left out, as these are means of
+    /// all.
+    tasks: [Vec<TaskPeriods>; 2],
 }
 
 /// Compares what two results have in common. A difference of less than `margin_pct` does not
@@ -117,6 +123,12 @@ fn difference(
     if same(&runs[0]) == same(&runs[1]) {
         notes.push("in every run the same happened, before and after".to_owned());
     }
+    let place = new.place();
+    let all_seeds = [&old, &new].map(|of| of.seed_runs.len() == both.len());
+    let tasks = match all_seeds {
+        [true, true] => [old.tasks, new.tasks],
+        _ => [Vec::new(), Vec::new()],
+    };
     let complete = old.complete && new.complete;
     let same_length = old.duration_ns == new.duration_ns;
     if !complete {
@@ -141,14 +153,16 @@ fn difference(
         origin: wakeplace_study::Origin::default(),
         notes,
         warnings: Vec::new(),
-        why_stuck: None,
+        stuck: Vec::new(),
     };
     Ok(Difference {
+        place,
         policies: [old.policy, new.policy],
         asked: asked.iter().map(|line| printable(line).into()).collect(),
         runs,
         complete,
         same_length,
+        tasks,
     })
 }
 
@@ -204,7 +218,7 @@ fn settings(old: &Kept, new: &Kept) -> Vec<String> {
     if lines.len() > MOST_SETTINGS {
         let more = lines.len() - MOST_SETTINGS;
         lines.truncate(MOST_SETTINGS);
-        lines.push(format!("{more} more parameters"));
+        lines.push(format!("{} more", count(more, "parameter")));
     }
     lines
 }
@@ -234,8 +248,8 @@ fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
 impl Difference {
     /// Of what it is, and what differs of what was asked.
     fn heading(&self) -> String {
-        let at = [&self.runs.platform, &self.runs.workload, &self.policies[1]];
-        let at = printable(&at.map(String::as_str).join(", ")).into_owned();
+        let at = format!("{}, {}", self.place, self.policies[1]);
+        let at = printable(&at).into_owned();
         let mut text = match self.asked.is_empty() {
             true => format!("{at}: the same was asked\n"),
             false => format!("{at}: asked otherwise\n"),
@@ -255,7 +269,12 @@ impl Differences {
         let pairs = self.pairs.iter();
         let one = |pair: &Difference| {
             let figures = comparison(&pair.runs, Format::Human, style);
-            format!("{}\n{figures}", pair.heading())
+            let sides = pair.runs.runs.iter().zip(&pair.tasks);
+            let sides: Vec<_> = sides
+                .map(|(of, tasks)| (of.policy.clone(), tasks.as_slice()))
+                .collect();
+            let tasks = tasks::several(&sides, Format::Human, style);
+            format!("{}\n{figures}{tasks}", pair.heading())
         };
         let mut parts: Vec<String> = pairs.map(one).collect();
         if !self.alone.is_empty() {

@@ -11,7 +11,7 @@ use crate::number::{duration, short};
 use crate::phrase::wrap;
 use crate::{Align, Cell, Format, Style, Table, json};
 use wakeplace_outcome::{Both, EvaluatedCell, Evaluation, Failed};
-use wakeplace_text::{printable, time};
+use wakeplace_text::{count, printable, time};
 
 /// The JSON of an evaluation, with a newline.
 #[must_use]
@@ -62,11 +62,11 @@ fn headline(evaluation: &Evaluation) -> String {
         ..
     } = evaluation;
     let of = format!(
-        "{} beside {}, battery {battery}: {} cells, {} seeds",
+        "{} beside {}, battery {battery}: {}, {}",
         candidate.name,
         base.name,
-        cells.len(),
-        seeds.len()
+        count(cells.len(), "cell"),
+        count(seeds.len(), "seed")
     );
     match evaluation.score {
         Some(score) => format!(

@@ -1,13 +1,20 @@
-//! Tasks with their periods, below the metrics of one policy (docs/guide/results.md, "Tasks").
+//! Tasks with their periods, below the metrics of a policy or of several (docs/guide/results.md,
+//! "Tasks").
 //!
 //! What must stay: a task without periods has none and is not counted as punctual; JSON has all
 //! tasks, people are shown some. Free: looks. Tests by part:
-//! crates/cli/tests/all/results.rs::`periods_are_told_task_by_task` (`table`).
+//! crates/cli/tests/all/results.rs::`periods_are_told_task_by_task` (`table`),
+//! results.rs::`periods_are_compared_task_by_task` (`several`, by `compare` and `diff`),
+//! `tasks_of_several_stand_together` (`several`).
 //!
-//! Tests: crates/cli/tests/all/results.rs::periods_are_told_task_by_task
+//! Callers: comparison.rs (`table`, `several`), diff.rs (`several`).
+//!
+//! Tests: below, crates/cli/tests/all/results.rs::periods_are_told_task_by_task,
+//! crates/cli/tests/all/results.rs::periods_are_compared_task_by_task
 
-use crate::{Align, Cell, Format, Style, Table, number};
-use wakeplace_outcome::Run;
+use crate::{Align, Cell, Format, Style, Table, Tone, number};
+use wakeplace_outcome::{Run, TaskPeriods};
+use wakeplace_text::count;
 
 /// Tasks that people are shown.
 const MOST_SHOWN: usize = 40;
@@ -40,7 +47,92 @@ pub(crate) fn table(run: &Run, format: Format, style: Style) -> String {
     }
     let more = match tasks.len().saturating_sub(MOST_SHOWN) {
         0 => String::new(),
-        more => format!("{more} tasks more: --format json\n"),
+        more => format!("{} more: --format json\n", count(more, "task")),
     };
     format!("\n{}{more}", table.render(format, style))
+}
+
+/// The tasks of several policies, those of one name together; a task without periods is left out.
+/// Empty if none has any.
+pub(crate) fn several(
+    policies: &[(String, &[TaskPeriods])],
+    format: Format,
+    style: Style,
+) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, .., periods, _) in policies.iter().flat_map(|(_, tasks)| tasks.iter()) {
+        if periods.is_some() && !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    // For people the tasks head their groups, as metrics do.
+    let grouped = format == Format::Human;
+    let heads: &[&str] = if grouped {
+        &["policy"]
+    } else {
+        &["task", "policy"]
+    };
+    let columns = [heads, &["threads", "run s", "periods", "missed"]].concat();
+    let mut table = Table::new("tasks", &columns).as_typed().keys(heads.len());
+    for column in &columns[heads.len()..] {
+        table = table.align(column, Align::Right);
+    }
+    for name in names.iter().take(MOST_SHOWN) {
+        if grouped {
+            let mut heading = vec![Cell::Empty; columns.len()];
+            heading[0] = Cell::Toned(Tone::Heading, (*name).to_owned());
+            table.row(heading);
+        }
+        for (policy, tasks) in policies {
+            let Some((_, threads, run_s, periods, missed)) =
+                tasks.iter().find(|(own, ..)| own == name)
+            else {
+                continue;
+            };
+            let mut row: Vec<Cell> = match grouped {
+                true => vec![format!("  {policy}").into()],
+                false => vec![(*name).into(), policy.as_str().into()],
+            };
+            row.extend([
+                number::short(*threads).into(),
+                number::short(*run_s).into(),
+                periods.map(number::short).into(),
+                missed.map(number::short).into(),
+            ]);
+            table.row(row);
+        }
+    }
+    let more = match names.len().saturating_sub(MOST_SHOWN) {
+        0 => String::new(),
+        more => format!("{} more: --format json\n", count(more, "task")),
+    };
+    format!("\n{}{more}", table.render(format, style))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::several;
+    use crate::{Format, Style};
+
+    /// Goal: a task's figures under all policies stand together; what has no period has no row.
+    #[test]
+    fn tasks_of_several_stand_together() {
+        let task = |name: &str, periods: Option<f64>, missed: f64| {
+            let missed = periods.map(|_| missed);
+            (name.to_owned(), 1.0, 0.5, periods, missed)
+        };
+        let base = [task("ui", Some(60.0), 1.0), task("rest", None, 0.0)];
+        let other = [task("ui", Some(60.0), 7.0)];
+        let both = [("a".to_owned(), &base[..]), ("b".to_owned(), &other[..])];
+        let text = several(&both, Format::Human, Style::default());
+        let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
+        assert!(at("ui") < at("  a ") && at("  a ") < at("  b "), "{text}");
+        assert!(!text.contains("rest"), "{text}");
+        let md = several(&both, Format::Md, Style::default());
+        assert!(md.contains("| ui | b | 1 | 0.5000 | 60 | 7 |"), "{md}");
+        assert_eq!(several(&both[..0], Format::Human, Style::default()), "");
+    }
 }

@@ -19,6 +19,7 @@
 //! Tests: crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs,
 //! crates/store/tests/all/grown.rs
 
+use crate::differs::differs;
 use crate::error::Flaw;
 use crate::sweep::expected;
 use crate::{Definition, Done, Store, StoreError, leases, row};
@@ -154,14 +155,23 @@ impl Said {
         kin == Some(&definition.sweep.kin(definition.program))
     }
 
-    /// The refusal of a store of something else.
-    pub(crate) fn refused(&self, path: &Path) -> StoreError {
+    /// The program that it was made by, if it says so.
+    pub(crate) fn program(&self) -> Option<&str> {
+        self.definition.splitn(3, ' ').nth(2)
+    }
+
+    /// The refusal of a store of something else, of which these are points.
+    pub(crate) fn refused(
+        &self,
+        path: &Path,
+        definition: &Definition<'_>,
+        points: &[RunRecord],
+    ) -> StoreError {
         let said = wakeplace_text::shorten_to(&self.said, MAX_SAID);
+        let differs = differs(self.program(), definition, points);
         StoreError::refused(
             path,
-            format!(
-                "it has the runs of another sweep or program, or of files that changed: {said}"
-            ),
+            format!("it has the runs of {differs}; it was made by: {said}"),
             "the same sweep with the same program and files, or another store",
         )
     }

@@ -36,10 +36,15 @@ pub struct Definition<'a> {
 
 impl Definition<'_> {
     /// What a store says of its sweep: the hash of what it shares with those that have other values
-    /// of its axes, and the hash of all of it. Stores of equal texts go on with each other's work.
+    /// of its axes, the hash of all of it, and the program. Stores of equal texts go on with each
+    /// other's work.
     pub(crate) fn text(&self) -> String {
-        let kin = self.sweep.kin(self.program);
-        format!("{kin} {}", self.sweep.definition(self.program))
+        let (sweep, program) = (self.sweep, self.program);
+        format!(
+            "{} {} {program}",
+            sweep.kin(program),
+            sweep.definition(program)
+        )
     }
 }
 

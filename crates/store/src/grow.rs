@@ -16,7 +16,7 @@ use crate::check::Said;
 use crate::error::Flaw;
 use crate::open::put_sweep;
 use crate::sweep::expected;
-use crate::{Definition, Done, StoreError, leases, row};
+use crate::{Definition, Done, StoreError, differs, leases, row};
 use rusqlite::Transaction;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -57,7 +57,10 @@ pub(crate) fn grow(
     put_sweep(change, definition).map_err(failed)?;
     match take_over(change, definition, &points, &keys).map_err(failed)? {
         true => Ok(()),
-        false => Err(said.refused(path)),
+        false => {
+            let points: Vec<RunRecord> = points.into_values().take(differs::MOST).collect();
+            Err(said.refused(path, definition, &points))
+        }
     }
 }
 

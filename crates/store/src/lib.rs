@@ -17,6 +17,7 @@
 
 mod check;
 mod db;
+mod differs;
 mod error;
 mod grow;
 mod guard;

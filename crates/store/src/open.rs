@@ -15,7 +15,7 @@
 use crate::check::{APPLICATION, MAX_CHUNK, SCHEMA, VERSION};
 use crate::error::Flaw;
 use crate::owner::Owner;
-use crate::{Definition, Store, StoreError, check, grow, guard, place, row};
+use crate::{Definition, Store, StoreError, check, differs, grow, guard, place, row};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -102,7 +102,8 @@ fn prepare(
     let mut said = check::sweep(&change, path)?;
     if !said.is_of(definition) {
         if !said.is_kin_of(definition) {
-            return Err(said.refused(path));
+            let points = row::first_points(&change, differs::MOST).unwrap_or_default();
+            return Err(said.refused(path, definition, &points));
         }
         grow::grow(&change, path, definition, &said)?;
         said = check::sweep(&change, path)?;

@@ -6,8 +6,9 @@
 //!
 //! What must stay: cells come by number, each once; a damaged row, one with a number below 0 too,
 //! ends the reading with an error. Tests by part: `parts_become_one_file` (`each_part`, `part`,
-//! `parts`, `export_parquet`, `metrics`), forged.rs::`a_row_that_is_not_as_it_was_is_refused` (cell
-//! -1), forged.rs::`a_store_has_the_runs_that_its_cells_are` (`parts`),
+//! `parts`, `by_point`, `export_parquet`, `metrics`),
+//! forged.rs::`a_row_that_is_not_as_it_was_is_refused` (cell -1),
+//! forged.rs::`a_store_has_the_runs_that_its_cells_are` (`parts`),
 //! damage.rs::`changed_bytes_are_found_or_harmless` (damage). No test of its own: `with_power`.
 //!
 //! Tests: below, crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
@@ -89,6 +90,32 @@ impl Store {
         })
     }
 
+    /// Calls `each` with each point that has finished cells: its number, and all of its runs.
+    ///
+    /// # Errors
+    /// As [`Store::parts`].
+    pub fn by_point<E: From<StoreError>>(
+        &self,
+        mut each: impl FnMut(usize, &[RunRecord]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // A part may end within a point.
+        let mut open: Option<(usize, Vec<RunRecord>)> = None;
+        self.each_part(|part| -> Result<(), E> {
+            for done in part {
+                let same = open
+                    .as_ref()
+                    .is_some_and(|(number, _)| *number == done.point);
+                if !same && let Some((number, runs)) = open.take() {
+                    each(number, &runs)?;
+                }
+                let (_, runs) = open.get_or_insert_with(|| (done.point, Vec::new()));
+                runs.push(self.with_power(done.record));
+            }
+            Ok(())
+        })?;
+        open.map_or(Ok(()), |(number, runs)| each(number, &runs))
+    }
+
     /// What is known of a run's joules beside what is stored.
     fn with_power(&self, record: RunRecord) -> RunRecord {
         let modelled = self.modelled.contains(&record.platform);
@@ -116,9 +143,9 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Definition, Store, run};
+    use crate::{Definition, Store, StoreError, run};
     use parquet::file::reader::{FileReader, SerializedFileReader};
-    use wakeplace_study::{Axis, Design, Request, RunTable, Source, Sweep};
+    use wakeplace_study::{Axis, Design, Request, RunRecord, RunTable, Source, Sweep};
 
     /// Goal: a store's parts become one file, which has the columns of each run once and in order.
     /// Method: eight cells in parts of three, beside a file of the same runs made without a store.
@@ -153,6 +180,19 @@ mod tests {
                 sweep.point(point).expect("a point").run(seed)
             })
             .collect();
+        // Parts end within points, which are whole all the same.
+        let mut points = Vec::new();
+        let add = |number: usize, runs: &[RunRecord]| -> Result<(), StoreError> {
+            points.push((number, runs.to_vec()));
+            Ok(())
+        };
+        store.by_point(add).expect("all points");
+        let whole: Vec<_> = cells
+            .chunks(2)
+            .map(<[RunRecord]>::to_vec)
+            .enumerate()
+            .collect();
+        assert_eq!(points, whole);
         let metrics = store.metrics().expect("names");
         let table = RunTable::with_columns(&cells, &labels, &metrics);
         let whole = crate::write_parquet(&table).expect("a file");

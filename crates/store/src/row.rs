@@ -371,6 +371,23 @@ pub(crate) fn each_point(
     Ok(())
 }
 
+/// The first points, so many at most.
+pub(crate) fn first_points(connection: &Connection, most: usize) -> Result<Vec<RunRecord>, Flaw> {
+    let mut statement = connection.prepare("SELECT point FROM point ORDER BY point LIMIT ?1")?;
+    let mut one = connection.prepare(POINT)?;
+    let mut rows = statement.query([most as i64])?;
+    let mut points = Vec::new();
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        let point = usize::try_from(number).map_err(|_| Flaw::row("point", number))?;
+        let mut found = one.query([number])?;
+        if let Some(row) = found.next()? {
+            points.push(point_of(row, point)?);
+        }
+    }
+    Ok(points)
+}
+
 /// Writes that a cell is done, whose run is there.
 pub(crate) fn put_cell(change: &Transaction<'_>, done: &Done) -> rusqlite::Result<()> {
     let seed = done.record.seed.to_string();

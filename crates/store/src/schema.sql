@@ -8,8 +8,9 @@
 -- build, which no newer one goes on with. The program that made it still reads it.
 
 -- What is swept, and the size of a chunk of cells. `definition`: the hash of all but the values of
--- axes and the seeds, a blank, the hash of all (db.rs). Where the second alone differs, grow.rs gives
--- the cells their new numbers; runs that no cell has stay.
+-- axes and the seeds, a blank, the hash of all, a blank, the program (db.rs). Where the second alone
+-- differs, grow.rs gives the cells their new numbers; runs that no cell has stay. A store without the
+-- program is one of before, which is refused.
 CREATE TABLE sweep (
     definition TEXT NOT NULL,
     said TEXT NOT NULL,

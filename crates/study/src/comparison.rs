@@ -18,6 +18,7 @@
 
 mod cautions;
 mod endings;
+mod frames;
 mod ignored;
 mod stuck;
 #[cfg(test)]
@@ -26,9 +27,11 @@ mod tests;
 pub(crate) use cautions::{hardware_clocks, modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
+pub(crate) use frames::own_deadlines;
 use ignored::ignored;
+pub use stuck::Stuck;
 use stuck::causes;
-pub(crate) use stuck::why_stuck;
+pub(crate) use stuck::stuck;
 use wakeplace_engine::{Ended, MachineState, RunReport};
 use wakeplace_metrics::{RunMetrics, independent};
 use wakeplace_outcome::{SeedRun, Timeline, hash};
@@ -75,8 +78,25 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// What a reader should know before believing the figures: a sentence each, with a remedy.
     pub warnings: Vec<String>,
-    /// Why the first run that could go no further could not; one of the warnings.
-    pub why_stuck: Option<String>,
+    /// The runs that could go no further, the base's first, seed by seed.
+    pub stuck: Vec<Stuck>,
+}
+
+impl Comparison {
+    /// Why a side's run with a seed could go no further, both by their places; None: it could.
+    #[must_use]
+    pub fn why_stuck(&self, side: usize, at: usize) -> Option<&str> {
+        let mut all = self.stuck.iter();
+        let own = all.find(|stuck| (stuck.side, stuck.at) == (side, at));
+        own.map(|stuck| stuck.why.as_str())
+    }
+
+    /// Why the first of a side's runs that could go no further could not; None: all could.
+    #[must_use]
+    pub fn why_side_stuck(&self, side: usize) -> Option<&str> {
+        let own = self.stuck.iter().find(|stuck| stuck.side == side);
+        own.map(|stuck| stuck.why.as_str())
+    }
 }
 
 /// Where a result comes from. Empty: nobody said.
@@ -141,7 +161,7 @@ pub(crate) fn one_seed(seeds: &[u64]) -> Option<String> {
 }
 
 /// Every seed gave the same run: there is no chance to speak of.
-fn seeds_vary_nothing(runs: &[PolicyRuns], workloads: &[Workload]) -> Option<String> {
+pub(crate) fn seeds_vary_nothing(runs: &[PolicyRuns], workloads: &[Workload]) -> Option<String> {
     let same = |run: &PolicyRuns| run.metrics.len() > 1 && independent(&run.metrics).len() == 1;
     if runs.is_empty() || !runs.iter().all(same) {
         return None;
@@ -167,6 +187,7 @@ pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Strin
         causes(run, workloads)
             .chain(idle(run))
             .chain(missed(run))
+            .chain(frames::unmet(run, workloads))
             .chain(uncounted(run, workloads))
             .chain(untimed(run, workloads))
             .chain(ignored(run, workloads))
@@ -302,7 +323,7 @@ fn missed(run: &PolicyRuns) -> Option<String> {
 }
 
 /// Why the workload's own metric was not measured.
-fn unmeasured(runs: &[PolicyRuns]) -> Option<String> {
+pub(crate) fn unmeasured(runs: &[PolicyRuns]) -> Option<String> {
     let none = runs.iter().flat_map(|r| &r.metrics).all(|m| {
         let has = |metric: &str| m.values.get(metric).is_some();
         !has("energy_j") && !has("cpu_energy_j") && !has("cpu_energy_bogo")

@@ -137,6 +137,14 @@ pub enum StudyError {
         /// What is wrong and what was expected.
         why: String,
     },
+    /// What the points of a sweep are to be compared with is none of them.
+    #[error("base {what}: {why}")]
+    Base {
+        /// Key and value.
+        what: String,
+        /// What is wrong and what was expected.
+        why: String,
+    },
     /// A platform, workload or policy that stands twice: its runs would count twice.
     #[error("{key}: `{}` stands twice; expected each {key} once", shorten(.name))]
     Twice {

@@ -10,7 +10,7 @@
 //! all crates have. Tests by part: `slips_are_near`, `what_is_far_off_gets_no_offer`,
 //! `a_part_of_a_name_is_enough_and_a_slip_is_better` (`nearest`), `several_may_have_been_meant`
 //! (`nearest_few`), `the_offer_has_one_wording` (`did_you_mean`, `did_you_mean_first`),
-//! `a_list_is_told_from_a_name` (`one_at_a_time`).
+//! `a_list_is_told_from_a_name` (`one_at_a_time`), `one_has_no_s` (`count`).
 //!
 //! Tests: below, beside its modules
 
@@ -70,6 +70,15 @@ pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
+/// So many of something: `1 seed`, `2 seeds`. The noun is one whose plural ends in `s`.
+#[must_use]
+pub fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        many => format!("{many} {noun}s"),
+    }
+}
+
 /// What to say of names with commas between them where one name is expected; `what` is it a name
 /// of. None: there is no comma.
 #[must_use]
@@ -104,7 +113,13 @@ pub fn did_you_mean_first<T: AsRef<str>>(nearest: &[T], expected: &str) -> Strin
 
 #[cfg(test)]
 mod tests {
-    use super::{did_you_mean, did_you_mean_first, nearest, nearest_few, one_at_a_time};
+    use super::{count, did_you_mean, did_you_mean_first, nearest, nearest_few, one_at_a_time};
+
+    #[test]
+    fn one_has_no_s() {
+        let said = [0, 1, 2].map(|number| count(number, "seed"));
+        assert_eq!(said, ["0 seeds", "1 seed", "2 seeds"]);
+    }
 
     #[test]
     fn slips_are_near() {

@@ -15,8 +15,8 @@
 //! `starts_and_runs_stay_within_their_amounts_and_differ_with_the_seed` (`apply`),
 //! `a_shared_timer_starts_with_the_first_of_its_threads` (`move_timers`),
 //! `recorded_is_the_spread_of_the_script_itself` (`of`, `mean_and_sd`), `wrong_amounts_are_named`
-//! (`parse`, `percent_ppm`). `fmt` and `with_jitter` by the first; `expand` and `runs` below are
-//! the tests' own.
+//! (`parse`, `percent_ppm`), `amounts_are_printed_as_people_write_them` (`fmt`). `with_jitter` by
+//! the first; `expand` and `runs` below are the tests' own.
 //!
 //! Callers: crates/study/src/catalogue.rs (`with_jitter`), crates/study/src/request.rs
 //! (`with_jitter`).
@@ -25,7 +25,7 @@
 
 use crate::{Event, SLEEPS_ON_NS, Spec, Stream, TaskScript, Workload};
 use std::fmt;
-use wakeplace_text::{did_you_mean, nearest, parse_duration_or_zero_ns, shorten};
+use wakeplace_text::{did_you_mean, nearest, parse_duration_or_zero_ns, shorten, time};
 
 /// How much is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,13 +193,14 @@ fn percent_ppm(text: &str) -> Result<u64, String> {
 }
 
 impl fmt::Display for Jitter {
-    /// As `parse` reads it: the same words again.
+    /// As `parse` reads it: the same amounts again, the time in the unit that fits it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Recorded => f.write_str("recorded"),
             Self::Amounts { start_ns, run_ppm } => {
                 let percent = *run_ppm as f64 / 10_000.0;
-                write!(f, "start={start_ns}ns,run={percent}%")
+                let start = time(*start_ns).replace(' ', "");
+                write!(f, "start={start},run={percent}%")
             }
         }
     }
@@ -314,6 +315,23 @@ mod tests {
         assert_eq!(moved([0, 100], [5, 1]), 5);
         assert_eq!(moved([2, 3], [5, 1]), 4);
         assert_eq!(moved([7, 7], [0, 0]), 7);
+    }
+
+    /// Goal: what is printed reads as the same amounts, with the time as people write it.
+    #[test]
+    fn amounts_are_printed_as_people_write_them() {
+        for (typed, printed) in [
+            ("start=5000000ns,run=10%", "start=5ms,run=10%"),
+            ("run=2.5%", "start=0ns,run=2.5%"),
+            ("start=1.5ms", "start=1.5ms,run=0%"),
+            ("start=1500ms", "start=1.5s,run=0%"),
+            ("start=1234567891ns", "start=1.234567891s,run=0%"),
+            ("recorded", "recorded"),
+        ] {
+            let jitter = Jitter::parse(typed).expect(typed);
+            assert_eq!(jitter.to_string(), printed);
+            assert_eq!(Jitter::parse(printed), Ok(jitter), "{printed}");
+        }
     }
 
     /// All runs and sleeps of the file are alike: it has no spread of its own.

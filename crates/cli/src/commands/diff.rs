@@ -18,7 +18,7 @@ use crate::args::{DiffArgs, FormatName};
 use crate::expect::{self, Checked};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
-use crate::junit::{JunitExport, suite_of};
+use crate::junit::JunitExport;
 use crate::output::Output;
 use crate::places;
 use crate::terminal::Terminal;
@@ -118,5 +118,5 @@ fn check(pair: &Difference, all: &[Expectation], strict: bool) -> (String, Check
         }
         false => expect::stuck(std::iter::once(later.clone())),
     };
-    (suite_of(&pair.runs), checked)
+    (pair.place.clone(), checked)
 }

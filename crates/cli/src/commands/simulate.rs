@@ -50,7 +50,7 @@ use wakeplace_metrics::Expectation;
 use wakeplace_policy_sys::{Policy, TREE_PREFIX};
 use wakeplace_report::Format;
 use wakeplace_study::{Ask, Command, Comparison, Experiment, Matrix, PolicyRuns};
-use wakeplace_text::printable;
+use wakeplace_text::{count, printable};
 use wakeplace_trace::{LogError, RtAppLogs, Traces};
 
 /// Two policies or more, the first being the base.
@@ -422,15 +422,12 @@ fn describe(experiment: &Experiment, jobs: usize, terminal: Terminal) {
     } = experiment;
     let names: Vec<_> = policies.iter().map(Policy::name).collect();
     terminal.detail(&format!(
-        "platform {} ({} CPUs), workload {}, {} for {} each\n\
+        "platform {} ({}), workload {}, {} for {} each\n\
          policies: {}\nseeds: {:?}, threads: {}",
         printable(&platform.name),
-        platform.cpus.len(),
+        count(platform.cpus.len(), "CPU"),
         printable(&workload.name),
-        match policies.len() * seeds.len() {
-            1 => "1 run".to_owned(),
-            runs => format!("{runs} runs"),
-        },
+        count(policies.len() * seeds.len(), "run"),
         text::time(options.duration_ns),
         names.join(", "),
         seeds,
@@ -491,7 +488,9 @@ fn report(
         // A warning names the tasks, if there are warnings.
         verdict = Verdict::Unmet;
         let cause = match terminal.verbosity() {
-            Verbosity::Quiet => comparisons.iter().find_map(|of| of.why_stuck.as_deref()),
+            Verbosity::Quiet => comparisons
+                .iter()
+                .find_map(|of| Some(of.stuck.first()?.why.as_str())),
             _ => None,
         };
         let cause = match cause {

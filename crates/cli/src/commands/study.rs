@@ -39,6 +39,7 @@ use crate::text::{format, heading, plain, style, wrapped};
 use crate::trees;
 use wakeplace_report::{Align, Cell, Format, Table};
 use wakeplace_study::{Study, StudyOptions, is_sweep, run_studies, select, studies, study_records};
+use wakeplace_text::count;
 
 /// `study ...`.
 pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
@@ -84,8 +85,9 @@ fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
     let mut text = heading(&format!("{}: {}", info.name, info.title), look);
     let figures = if info.published { "with" } else { "without" };
     let counts = format!(
-        "{} runs, {} with --quick; {figures} published figures to compare with.",
-        info.full_runs, info.quick_runs,
+        "{}, {} with --quick; {figures} published figures to compare with.",
+        count(info.full_runs, "run"),
+        info.quick_runs,
     );
     text.push_str(&wrapped(&counts, "", look));
     let experiments = study.experiments();

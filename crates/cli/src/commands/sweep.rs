@@ -43,7 +43,7 @@ use wakeplace_metrics::find_metric;
 use wakeplace_report::{Failed, Format, Points, Table};
 use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{Axis, Command, Design, Progress, RunRecord, RunTable, Sweep, metric_order};
-use wakeplace_text::{one_at_a_time, printable};
+use wakeplace_text::{count, one_at_a_time, printable};
 
 /// Points that people are shown.
 const MOST_SHOWN: usize = 50;
@@ -358,8 +358,10 @@ fn show(
     terminal: Terminal,
 ) -> Result<(), Failure> {
     let mut said = format!(
-        "{} cells: {} in the store before, {} made",
-        summary.cells, summary.found, summary.made
+        "{}: {} in the store before, {} made",
+        count(summary.cells, "cell"),
+        summary.found,
+        summary.made
     );
     if failed.runs > 0 {
         let (runs, first) = (failed.runs, printable(&failed.first));
@@ -389,7 +391,10 @@ fn show(
     };
     let more = match more {
         0 => String::new(),
-        more => format!("{more} points more: --format csv, or all runs with --export FILE\n"),
+        more => {
+            let more = count(more, "point");
+            format!("{more} more: --format csv, or all runs with --export FILE\n")
+        }
     };
     let table = table.render(format(args.format), look);
     let result = format!("{said}\n{table}{more}");

@@ -101,7 +101,7 @@ fn seeds_that_vary_nothing_are_one_run() {
     let run = &varied["runs"][0];
     assert_eq!(run["independent_runs"], 3);
     assert_ne!(run["event_hashes"][0], run["event_hashes"][2]);
-    assert_eq!(varied["jitter"], "start=5000000ns,run=10%");
+    assert_eq!(varied["jitter"], "start=5ms,run=10%");
     assert!(!varied["warnings"].to_string().contains("--jitter"));
     assert_eq!(varied, compare(folder.path(), &more), "drawn from the seed");
 }

@@ -962,3 +962,39 @@ fn periods_are_told_task_by_task() {
         "{said}"
     );
 }
+
+/// Goal: `compare` and `diff` have each task's periods and misses policy by policy.
+#[test]
+fn periods_are_compared_task_by_task() {
+    let folder = folder();
+    let load = r#"{"global": {"duration": 1}, "tasks": {
+        "late": {"loop": 10, "run": 60000, "timer": {"ref": "b", "period": 20000}},
+        "free": {"loop": 5, "run": 1000, "sleep": 100000}}}"#;
+    common::file(&folder, "load.json", load);
+    let asked = |command: &str, more: &[&str]| {
+        let all = [command, "--platform=hikey960", "--workload=load.json"];
+        let output = run_in(folder.path(), &[&all[..], more].concat());
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    let both = ["--policy=linux-5.0", "--policy=linux-7.3", "--seeds=2"];
+    let rows = |said: &str, policies: [&str; 2]| {
+        let at = said.lines().position(|line| line.trim_end() == "late");
+        let own: Vec<Vec<&str>> = { said.lines().skip(at.expect(said) + 1).take(2) }
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        for (row, policy) in own.iter().zip(policies) {
+            let name = row[..row.len() - 4].join(" ");
+            assert!(name == policy && row.ends_with(&["10", "10"]), "{said}");
+        }
+        assert!(!said.lines().any(|line| line.starts_with("free")), "{said}");
+    };
+    rows(&asked("compare", &both), ["linux-5.0", "linux-7.3"]);
+    for file in ["a.json", "b.json"] {
+        let sim = ["--policy=linux-7.3", "--format=json", "-o", file];
+        asked("sim", &sim);
+    }
+    let output = run_in(folder.path(), &["diff", "a.json", "b.json"]);
+    assert_code(&output, 0);
+    rows(&stdout(&output), ["linux-7.3, before", "linux-7.3, after"]);
+}

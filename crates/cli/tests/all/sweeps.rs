@@ -174,7 +174,11 @@ fn a_store_of_something_else_is_refused() {
         assert_code(&output, 2);
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
     };
-    refused(small(&["--policy=linux-5.0"]), "another sweep or program");
+    refused(
+        small(&["--policy=linux-5.0"]),
+        "it has the runs of another sweep: this one's policy is `linux-5.0`, too; it was made by: \
+         wakeplace sweep",
+    );
     fs::write(
         folder.join("text.db"),
         "no database at all, though long enough",

@@ -204,12 +204,14 @@ def sweep(
     vary: Mapping[str, str | Iterable[Setting]],
     latin_hypercube: int | None = None,
     design_seed: int = 1,
+    base: Mapping[str, Setting] | None = None,
     set: Mapping[str, Setting] | None = None,
     policy_at: str | Iterable[str] = (),
     duration: str | None = None,
     seeds: Seeds | None = None,
     jitter: str | None = None,
     deadlines: str | None = None,
+    margin: float | None = None,
     hotplug: str | None = None,
     rtapp_dialect: str | None = None,
     allow_unmodelled: bool = False,
@@ -231,12 +233,15 @@ def sweep(
         latin_hypercube: So many points, drawn by ``design_seed``, instead of every value with
             every other.
         design_seed: Seed of that draw.
+        base: Keys and values of the point that others are compared with. Unless given the first of
+            several policies, else the policy's own values of what is varied, or the first ones.
         set: Parameters of the policy and of the machine's model (``model.KEY``).
         policy_at: Parameters that change in mid-run, as ``"10s=power-policy=powersaving"``.
         duration: Simulated time with its unit, as ``"500ms"``; else the workload's, or 30 s.
         seeds: Several: 5 for 1 to 5, a list, or a text as ``"4..6"``.
         jitter: Varies a recording or an rt-app file with the seed, as ``"start=10ms,run=5%"``.
         deadlines: A file with deadlines of chains of tasks.
+        margin: A difference of less does not matter, percent; 1 unless given.
         hotplug: CPUs that leave and come back, as ``"0s:1=off,2s:1=on"``.
         rtapp_dialect: Read an rt-app file as older tools did: ``"workgen"``, ``"suspend-ref"``.
         allow_unmodelled: Leave out parts of an rt-app file that have no model.

@@ -1,22 +1,27 @@
 //! What a result keeps of the runs of a policy (docs/guide/results.md, "Two results").
 //!
 //! What must stay: runs stand in the order of the result, and times are ns; a study's runs are
-//! paired by the name of the case, others by the workload. Results without single runs, with a seed
-//! or metric twice, or with a hash that is none are refused by the name of the file and of the run.
-//! Free: words for people that no test quotes. Tests by part: `what_has_no_pairs_is_refused`
+//! paired by the names of study and case, others by the workload. Results without single runs, with
+//! a seed or metric twice, or with a hash that is none are refused by the name of the file and of
+//! the run. Free: words for people that no test quotes. Tests by part:
+//! `what_has_no_pairs_is_refused`
 //! (`check`, `hash`), `the_most_alike_are_a_pair` (`alike`, `names`), `runs_of_one_seed_are_a_pair`
 //! (`of_comparison`), `two_results_are_compared` (real results). `of_study` has no test of its own.
-//! `kept` and `named` by the first two, `pairs` by the third; `program` has no test of its own.
+//! `kept` and `named` by the first two, `pairs` by the third, `jitter` by
+//! `a_jitter_of_before_is_the_same`, `tasks` by `periods_are_compared_task_by_task`; `program` has
+//! no test of its own.
 //!
 //! Callers: diff.rs (`kept`).
 //!
 //! Tests: crates/report/src/diff/tests.rs,
-//! crates/cli/tests/all/results.rs::two_results_are_compared
+//! crates/cli/tests/all/results.rs::two_results_are_compared,
+//! crates/cli/tests/all/results.rs::periods_are_compared_task_by_task
 
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
 use std::collections::BTreeSet;
-use wakeplace_outcome::{self as outcome, Pairs, SeedRun};
+use wakeplace_outcome::{self as outcome, Details, Pairs, SeedRun, TaskPeriods};
+use wakeplace_study::Jitter;
 
 /// The runs of one policy in a result.
 pub(super) struct Kept {
@@ -36,6 +41,8 @@ pub(super) struct Kept {
     pub(super) modelled_power: bool,
     pub(super) complete: bool,
     pub(super) seed_runs: Vec<SeedRun>,
+    /// Means over all of its runs.
+    pub(super) tasks: Vec<TaskPeriods>,
 }
 
 impl Kept {
@@ -49,6 +56,17 @@ impl Kept {
     pub(super) fn alike(&self, other: &Self) -> usize {
         let both = self.names().into_iter().zip(other.names());
         both.filter(|(one, other)| one == other).count()
+    }
+
+    /// Platform and workload, of a study its case.
+    pub(super) fn place(&self) -> String {
+        let [platform, workload, _] = self.names();
+        format!("{platform}, {workload}")
+    }
+
+    /// What it was made of is the same: its names may be those of others, too.
+    pub(super) fn same_inputs(&self, other: &Self) -> bool {
+        self.platform_hash == other.platform_hash && self.workload_hash == other.workload_hash
     }
 
     /// The three names in one text, for messages.
@@ -144,20 +162,32 @@ fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
         workload_hash: run.workload_hash.clone(),
         policy: run.policy.clone(),
         duration_ns: result.duration_ns,
-        jitter: result.jitter.clone(),
+        jitter: result.jitter.as_deref().map(jitter),
         settings: [pairs([&run.settings, &result.options]), hints.0].concat(),
         program: program(&result.version, result.commit.as_ref()),
         measured_by: result.measured_by.clone(),
         modelled_power: result.modelled_power,
         seed_runs: run.seed_runs.clone(),
+        tasks: run.details.as_ref().map_or_else(Vec::new, tasks),
     }
+}
+
+/// What the tasks came to.
+fn tasks(details: &Details) -> Vec<TaskPeriods> {
+    details.task_threads_run_s_periods_missed.clone()
+}
+
+/// A jitter in the words of this program: earlier ones had every time in nanoseconds.
+fn jitter(text: &str) -> String {
+    Jitter::parse(text).map_or_else(|_| text.to_owned(), |jitter| jitter.to_string())
 }
 
 /// Of a case's policy in a result of `study run`; None: the case is not there.
 fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<Kept> {
     let case = result.cases.iter().find(|case| case.case == profile.case)?;
     Some(Kept {
-        case: Some(profile.case.clone()),
+        // Several studies of a file may have a case of one name.
+        case: Some(format!("{}, {}", result.study, profile.case)),
         complete: profile.complete,
         platform: case.platform.clone(),
         platform_hash: profile.platform_hash.clone(),
@@ -171,5 +201,6 @@ fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<K
         measured_by: Vec::new(),
         modelled_power: case.modelled_power,
         seed_runs: profile.seed_runs.clone(),
+        tasks: tasks(&profile.details),
     })
 }

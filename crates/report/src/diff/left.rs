@@ -3,7 +3,8 @@
 //! What must stay: names before likeness, so that a renamed policy still finds its partner; a run
 //! has at most one partner, and none where two are as like; the order of pairs is that of the later
 //! result (`diff.rs`). Free: words for people that no test quotes. Tests by part:
-//! `runs_of_one_seed_are_a_pair` (`by_name`), `the_most_alike_are_a_pair` (`by_likeness`, `alone`).
+//! `runs_of_one_seed_are_a_pair` and `what_has_one_name_is_told_by_its_inputs` (`by_name`),
+//! `the_most_alike_are_a_pair` (`by_likeness`, `alone`).
 //!
 //! Tests: crates/report/src/diff/tests.rs
 
@@ -18,18 +19,25 @@ const MOST_LOOKED_AT: usize = 100_000;
 pub(super) struct Left(pub(super) [Vec<Kept>; 2]);
 
 impl Left {
-    /// Those whose names are all the same, in the order of the later result.
+    /// Those whose names are all the same, in the order of the later result. Of several with one
+    /// name those of the same inputs are a pair, then the first with the first.
     pub(super) fn by_name(&mut self) -> Vec<(Kept, Kept)> {
+        let name = |of: &Kept| of.names().map(str::to_owned);
         let mut olds: BTreeMap<[String; 3], VecDeque<Kept>> = BTreeMap::new();
         for old in std::mem::take(&mut self.0[0]) {
-            olds.entry(old.names().map(str::to_owned))
-                .or_default()
-                .push_back(old);
+            olds.entry(name(&old)).or_default().push_back(old);
         }
+        let news = std::mem::take(&mut self.0[1]);
+        let alike = |new: &Kept| {
+            let own = olds.get_mut(&name(new))?;
+            let at = own.iter().position(|old| old.same_inputs(new))?;
+            own.remove(at)
+        };
+        let partners: Vec<Option<Kept>> = news.iter().map(alike).collect();
         let mut pairs = Vec::new();
-        for new in std::mem::take(&mut self.0[1]) {
-            let same = olds.get_mut(&new.names().map(str::to_owned));
-            match same.and_then(VecDeque::pop_front) {
+        for (new, partner) in news.into_iter().zip(partners) {
+            let next = || olds.get_mut(&name(&new)).and_then(VecDeque::pop_front);
+            match partner.or_else(next) {
                 Some(old) => pairs.push((old, new)),
                 None => self.0[1].push(new),
             }

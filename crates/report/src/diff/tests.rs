@@ -149,3 +149,61 @@ fn what_has_no_pairs_is_refused() {
     );
     assert!(refused("{}", &new).contains("has no `schema_version`"));
 }
+
+/// Goal: results of earlier programs have the time of a jitter in nanoseconds, which is no
+/// difference.
+#[test]
+fn a_jitter_of_before_is_the_same() {
+    let with = |jitter: &str| {
+        let mut value: Value =
+            serde_json::from_str(&result(ASKED, "16", &[(1, 2.0), (2, 4.0)])).expect("JSON");
+        value["jitter"] = json!(jitter);
+        value.to_string()
+    };
+    let (old, new) = (with("start=5000000ns,run=5%"), with("start=5ms,run=5%"));
+    let found = diff(source("a.json", &old), source("b.json", &new), None).expect("alike");
+    assert!(
+        found.pairs[0].asked.is_empty(),
+        "{:?}",
+        found.pairs[0].asked
+    );
+    let other = with("start=6ms,run=5%");
+    let found = diff(source("a.json", &old), source("b.json", &other), None).expect("alike");
+    let asked = ["jitter: start=5ms,run=5%, then start=6ms,run=5%"];
+    assert_eq!(found.pairs[0].asked, asked);
+}
+
+/// Goal: of two loads of one name in a file each finds its own, in whatever order, and none takes
+/// the place of the other.
+#[test]
+fn what_has_one_name_is_told_by_its_inputs() {
+    let both = |loads: [(char, f64); 2]| {
+        let of = |(hash, joules): (char, f64)| -> Value {
+            let text = result(ASKED, "16", &[(1, joules), (2, joules)]);
+            let mut value: Value = serde_json::from_str(&text).expect("JSON");
+            value["runs"][0]["workload_hash"] = json!(hash.to_string().repeat(32));
+            value
+        };
+        let all: Vec<Value> = loads.into_iter().map(of).collect();
+        json!({"schema_version": 2, "version": "0.1.0", "comparisons": all}).to_string()
+    };
+    let means = |old: &str, new: &str| -> Vec<[f64; 2]> {
+        let found = diff(source("a.json", old), source("b.json", new), None).expect("alike");
+        let joules = |at: usize, pair: &crate::Difference| {
+            pair.runs.runs[at].metrics[0]
+                .values
+                .get("cpu_energy_j")
+                .expect("joules")
+        };
+        let pairs = found.pairs.iter();
+        pairs
+            .map(|pair| [joules(0, pair), joules(1, pair)])
+            .collect()
+    };
+    let old = both([('a', 1.0), ('b', 2.0)]);
+    let new = both([('b', 20.0), ('a', 10.0)]);
+    assert_eq!(means(&old, &new), [[2.0, 20.0], [1.0, 10.0]]);
+    // One has changed since: it is what is left.
+    let new = both([('c', 20.0), ('a', 10.0)]);
+    assert_eq!(means(&old, &new), [[2.0, 20.0], [1.0, 10.0]]);
+}

@@ -17,7 +17,7 @@ use crate::phrase::{interval, wrap};
 use crate::{Cell, Format, Style, Table};
 use std::fmt::Write as _;
 use wakeplace_outcome::{Claim, ClaimPlace, Difference, Holds, Parting, Review, ReviewRow};
-use wakeplace_text::printable;
+use wakeplace_text::{count, printable};
 
 /// Columns of a mail, as those of kernel lists.
 const MAIL: usize = 72;
@@ -141,16 +141,16 @@ fn found(review: &Review, width: usize) -> String {
     }
     if nr(review, Difference::NotTold) > 0 {
         let line = format!(
-            "Not told: {} figures, whose intervals reach beyond the margin and into it; more seeds \
-             may tell (`--format csv` has all figures).",
-            nr(review, Difference::NotTold)
+            "Not told: {}, whose intervals reach beyond the margin and into it; more seeds may \
+             tell (`--format csv` has all figures).",
+            count(nr(review, Difference::NotTold), "figure")
         );
         text.push_str(&("\n".to_owned() + &wrap(&line, width) + "\n"));
     }
     if nr(review, Difference::Unknown) > 0 {
         let line = format!(
-            "Without an interval: {} figures of loads with one run (`--seeds`, `--jitter`).",
-            nr(review, Difference::Unknown)
+            "Without an interval: {} of loads with one run (`--seeds`, `--jitter`).",
+            count(nr(review, Difference::Unknown), "figure")
         );
         text.push_str(&("\n".to_owned() + &wrap(&line, width) + "\n"));
     }
@@ -313,6 +313,9 @@ fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> Strin
         wakeplace_text::time(wakeup.change.time_ns),
     );
     text.push_str(&(wrap(&printable(&line), width) + "\n" + &beside));
+    if let Some(differs) = &wakeup.differs {
+        text.push_str(&(wrap(&printable(differs), width) + "\n"));
+    }
     for (side, told) in [("base", &wakeup.base), ("change", &wakeup.change)] {
         let explained = &told.explained;
         match whole {

@@ -215,3 +215,4 @@ PROGRAM(p_util_est_next,
 PROGRAM(p_get_update_sysctl_factor, wp_get_update_sysctl_factor(args->a, args->b))
 PROGRAM(p_nice_weight, wp_nice_weight((s32)args->a))
 PROGRAM(p_nice_inv_weight, wp_nice_inv_weight((s32)args->a))
+PROGRAM(p_time_bucket, wp_time_bucket(args->x))

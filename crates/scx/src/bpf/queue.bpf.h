@@ -377,7 +377,7 @@ OPS(running) void wakeplace_running(u64 *args)
 	held_back(p, t, false, now); /* it comes to its return, if the quota is used up */
 	st->switches++;
 	if (t->runnable_ns) {
-		(*WP_AT(st->latency, time_bucket(wp_sub(now, t->runnable_ns))))++;
+		(*WP_AT(st->latency, wp_time_bucket(wp_sub(now, t->runnable_ns))))++;
 		t->runnable_ns = 0;
 	}
 }

@@ -6,10 +6,9 @@
  * What must stay: layouts that the loader maps (live.h), and one writer for each CPU's counters.
  *
  * Tests by part: guest.sh hotplug-storm (wake_leaving: tests.rs judges how long a CPU takes to go),
- * long-wait (waited_ns), hints.sh (request_freq, carry_out_freq). time_bucket is stated again in
- * crates/scx/src/metrics/latency.rs: nothing compares the two, so change both; parity/glue.rs has
- * `buckets` (time_bucket) and `kicks` (kick). live_of, scratch, stats_of, wish_of, cpu_of, dsq_of,
- * nr_queued, nr_waiting, fresh_cpu and kick are used by every step.
+ * long-wait (waited_ns), hints.sh (request_freq, carry_out_freq), parity/glue.rs `kicks` (kick).
+ * live_of, scratch, stats_of, wish_of, cpu_of, dsq_of, nr_queued, nr_waiting and fresh_cpu are used
+ * by every step.
  *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
@@ -223,17 +222,6 @@ static __always_inline void carry_out_freq(u32 cpu, int did)
 		wish_of(cpu)->freq = 1;
 	else
 		request_freq(cpu);
-}
-
-/* Index of the histogram bucket: four per power of two. */
-static __always_inline u32 time_bucket(u64 ns)
-{
-	u32 log;
-
-	if (ns < 4)
-		return (u32)ns;
-	log = 63 - (u32)__builtin_clzll(ns);
-	return (log - 1) * 4 + (u32)((ns >> (log - 2)) & 3);
 }
 
 #endif

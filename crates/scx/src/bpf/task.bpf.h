@@ -349,7 +349,7 @@ static __always_inline void depart(struct task_struct *p, struct task_live *t, u
 		return;
 	t->member.turn_ns = 0; /* a turn without quota is for one run */
 	t->asleep = 1;
-	(*WP_AT(stats_of(cpu)->duration, time_bucket(t->wp.dur_avg_ns)))++;
+	(*WP_AT(stats_of(cpu)->duration, wp_time_bucket(t->wp.dur_avg_ns)))++;
 }
 
 #endif

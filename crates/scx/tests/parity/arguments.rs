@@ -263,6 +263,7 @@ impl Walk<'_> {
                 args.a = self.draw.range(0, 3);
                 args.b = self.draw.range(0, 12);
             }
+            Op::time_bucket => args.x = self.draw.next() >> self.draw.range(0, 63),
             Op::nice_weight | Op::nice_inv_weight => {
                 args.a = (self.draw.range(0, 50).cast_signed() - 25).cast_unsigned();
             }

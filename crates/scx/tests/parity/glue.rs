@@ -13,7 +13,7 @@
 //! queue.bpf.h: `ticks` (`wakeplace_running`, `wakeplace_tick`, `may_go_on`), `overdue`
 //! (`take_overdue`), `pushes` (`push_wanted`, `drop_push`, `take_wish`); slice.bpf.h: `timers`
 //! (`arm_timer`); pull.bpf.h: `carried` (`take_to_wait`); machine.bpf.h: `claims`
-//! (`forget_claim`); state.bpf.h: `kicks` (`kick`), `buckets` (`time_bucket`).
+//! (`forget_claim`); state.bpf.h: `kicks` (`kick`).
 //! Helpers, and who fails with them: `program`, `holds` (all tests, `user_time` among them).
 
 use std::path::{Path, PathBuf};
@@ -86,7 +86,6 @@ cases! {
     pushes: "pushes",
     claims: "claims",
     kicks: "kicks",
-    buckets: "buckets",
 }
 
 #[test]

@@ -241,4 +241,5 @@ ops! {
     get_update_sysctl_factor(_s, _ctx, _task, g) = sys::wp_get_update_sysctl_factor(g.a, g.b);
     nice_weight(_s, _ctx, _task, g) = sys::wp_nice_weight(g.a.cast_signed());
     nice_inv_weight(_s, _ctx, _task, g) = sys::wp_nice_inv_weight(g.a.cast_signed());
+    time_bucket(_s, _ctx, _task, g) = sys::wp_time_bucket(g.x);
 }

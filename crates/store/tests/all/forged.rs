@@ -142,7 +142,7 @@ fn what_cells_are_of_is_as_it_was() {
         ("UPDATE sweep SET cells = 7", "table `sweep`"),
         (
             "UPDATE sweep SET definition = 'other'",
-            "another sweep or program",
+            "another sweep, an earlier program, or files that changed",
         ),
         ("PRAGMA user_version = 1", "version 1 of the tables"),
         ("PRAGMA application_id = 1", "no store of runs"),

@@ -1,8 +1,8 @@
 //! Stores that go on with other values of what is varied.
 
 use crate::common::{CELLS, Full, definition, of, runs, runs_of, sweep};
-use wakeplace_store::{Store, StoreError};
-use wakeplace_study::{RunRecord, Sweep};
+use wakeplace_store::{Definition, Store, StoreError};
+use wakeplace_study::{RunRecord, Source, Sweep};
 
 /// What the cells come to without a store; points that cannot be made have their reason.
 fn alone(sweep: &Sweep) -> Vec<RunRecord> {
@@ -108,4 +108,71 @@ fn nobody_is_disturbed() {
     refused(read, "other values meanwhile");
     drop(first);
     assert_eq!(runs(&full.path()).expect("a store").0.len(), CELLS);
+}
+
+/// Goal: a refusal says what differs, the program first.
+#[test]
+fn a_refusal_names_what_differs() {
+    let full = Full::new();
+    let with = |change: &dyn Fn(&mut wakeplace_study::Request), vary: &[&str]| {
+        let axes = of(vary, vec![1]).axes;
+        let mut base = sweep().base.clone();
+        change(&mut base);
+        Sweep::new(base, axes, wakeplace_study::Design::Grid).expect("a sweep")
+    };
+    let own = ["workload.n=1..4:4"];
+    for (other, said) in [
+        (
+            with(&|_| (), &["busy_factor=4,5"]),
+            "it varies `workload.n`, and this one `busy_factor`",
+        ),
+        (
+            with(&|base| base.policies = vec!["linux-5.0".to_owned()], &own),
+            "its policy is `linux-7.3`, and this one's `linux-5.0`",
+        ),
+        (
+            with(
+                &|base| base.platforms = vec![Source::named("juno-r0")],
+                &own,
+            ),
+            "its platform is `hikey960`, and this one's `juno-r0`",
+        ),
+        (
+            with(
+                &|base| base.workloads = vec![Source::named("messaging:groups=1")],
+                &["busy_factor=4,5"],
+            ),
+            "it varies `workload.n`, and this one `busy_factor`",
+        ),
+        (
+            with(&|base| base.duration_ns = Some(20_000_000), &own),
+            "its duration is `30 ms`, and this one's `20 ms`",
+        ),
+        (
+            with(
+                &|base| base.set = vec![("busy_factor".to_owned(), "5".to_owned())],
+                &own,
+            ),
+            "and this one's 5",
+        ),
+        (
+            with(
+                &|base| base.set = vec![("model.ipi_ns".to_owned(), "1234".to_owned())],
+                &own,
+            ),
+            "ipi_ns is ",
+        ),
+    ] {
+        full.refused_for(&other, said);
+    }
+    let newer = Definition {
+        program: "another test",
+        ..definition(sweep())
+    };
+    let refused = Store::open(&full.path(), &newer)
+        .expect_err("another program")
+        .to_string();
+    let said = "another version of the program: a test, and this is another test; it was made by: \
+                a test; expected";
+    assert!(refused.contains(said), "{refused}");
 }

@@ -298,7 +298,7 @@ pub static ARGUMENTS: [Argument; 25] = [
         python: Some("A difference of less does not matter, percent; 1 unless given."),
         expected: "a percentage, as 2.5",
         place: hidden(OUTPUT, 22),
-        taken_by: &[Compare, Sim, Study, Review],
+        taken_by: &[Compare, Sim, Sweep, Study, Review],
         field: more("Margin, percent", "1"),
         read: Run(|request, text| {
             request.margin_pct = values::margin(text)?;

@@ -96,6 +96,12 @@ const FUNCTIONS: [Function; 6] = [
                  other.",
             ],
             ["design_seed: int = 1", "Seed of that draw."],
+            [
+                "base: Mapping[str, Setting] | None = None",
+                "Keys and values of the point that others are compared with. Unless given the \
+                 first of several policies, else the policy's own values of what is varied, or \
+                 the first ones.",
+            ],
         ],
         last: &[STORE, EXECUTOR, JOBS],
         about: "Runs every point of a design with every seed, as ``wakeplace sweep``. \

@@ -17,6 +17,7 @@ use crate::file::StudyFile;
 use wakeplace_metrics::{Better, PairedDelta, RunMetrics, find_metric, paired};
 use wakeplace_outcome::{Assumed, Conclusion, Cost, Except, Row as StudyRow, Tried as Row};
 use wakeplace_platform::Factor;
+use wakeplace_text::count;
 
 /// What the comparison of a column with the base says about a metric.
 fn conclusion(metric: &str, delta: Option<(f64, Option<(f64, f64)>)>) -> Conclusion {
@@ -192,15 +193,15 @@ impl Sensitivity {
         let of_all = conclusion(&row.metric, delta);
         (tried.plain_conclusion != of_all).then(|| {
             format!(
-                "case {}, {} of {}: {} with {} seeds, {} with the {} seeds that tried the assumed \
-                 costs: whether it is robust is told from the latter",
+                "case {}, {} of {}: {} with {}, {} with the {} that tried the assumed costs: \
+                 whether it is robust is told from the latter",
                 row.case,
                 row.metric,
                 row.policy,
                 of_all.word(),
-                row.simulated.n.unwrap_or_default(),
+                count(row.simulated.n.unwrap_or_default(), "seed"),
                 tried.plain_conclusion.word(),
-                self.assumed.seeds.len()
+                count(self.assumed.seeds.len(), "seed")
             )
         })
     }

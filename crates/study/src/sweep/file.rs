@@ -1,7 +1,7 @@
 //! A sweep in the language of studies: TOML with a table `vary` (docs/guide/results.md, "Sweeps").
 //!
-//! What must stay: keys are those of arguments, and `vary` and `design` beside them; what a file
-//! says is what the options say; a text is a sweep if it has a table `vary`. `sweep FILE` and
+//! What must stay: keys are those of arguments, and `vary`, `design` and `base` beside them; what a
+//! file says is what the options say; a text is a sweep if it has a table `vary`. `sweep FILE` and
 //! `study run FILE` read by it. Tests by part: `a_file_says_the_same` (`read`, `parts`, `axis`,
 //! `is_sweep`), sweeps.rs::`study_run_takes_a_file` (by the command). A file's `design` has no test
 //! of its own.
@@ -29,6 +29,9 @@ struct Raw {
     /// How many; they are numbered from 1.
     seeds: Spanned<u64>,
     design: Option<RawDesign>,
+    /// What points are compared with: key and value.
+    #[serde(default)]
+    base: toml::Table,
     /// Key and values, as text or as a list.
     vary: toml::Table,
 }
@@ -52,15 +55,23 @@ pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
     let parts = split(text, Command::SweepFile, &mut base)
         .and_then(|raw| parts(&raw, text, &mut base))
         .map_err(|flaw| flaw.locate(file, text));
-    let (axes, design) = parts?;
-    Sweep::new(base, axes, design).map_err(|error| StudyError::InFile {
+    let Parts { axes, design, from } = parts?;
+    let sweep = Sweep::new(base, axes, design).map_err(|error| StudyError::InFile {
         file: shorten(file),
         error: Box::new(error),
-    })
+    })?;
+    Ok(Sweep { from, ..sweep })
 }
 
-/// The axes and the design; the rest goes into the request.
-fn parts(raw: &Raw, text: &str, base: &mut Request) -> Result<(Vec<Axis>, Design), Flaw> {
+/// What a sweep is beside its request.
+struct Parts {
+    axes: Vec<Axis>,
+    design: Design,
+    from: Vec<(String, String)>,
+}
+
+/// The axes, the design and the base; the rest goes into the request.
+fn parts(raw: &Raw, text: &str, base: &mut Request) -> Result<Parts, Flaw> {
     let _about = raw.title.as_ref();
     base.seeds = (1..=count(&raw.seeds)? as u64).collect();
     let policies = raw.policies.iter().map(|policy| policy.get_ref().clone());
@@ -82,7 +93,15 @@ fn parts(raw: &Raw, text: &str, base: &mut Request) -> Result<(Vec<Axis>, Design
             seed: design.seed.unwrap_or(1),
         },
     };
-    Ok((axes, design))
+    let from = raw
+        .base
+        .iter()
+        .map(|(key, value)| (key.clone(), plain(value)));
+    Ok(Parts {
+        axes,
+        design,
+        from: from.collect(),
+    })
 }
 
 /// An error of an axis or the design at its place in the file.

@@ -17,17 +17,22 @@
 //! crates/cli/tests/all/said.rs::modelled_joules_say_so_in_sweeps
 
 mod axis;
+mod base;
 mod check;
 mod file;
 mod platform;
 mod point;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub use axis::{Axis, Design, Range};
+pub use base::{Base, is_of_load};
 pub use file::is_sweep;
 pub use point::{MadePoint, Point, Points};
+pub use warnings::Warnings;
 
+use crate::DEFAULT_MARGIN_PCT;
 use crate::comparison::{hardware_clocks, modelled_power};
 use crate::file::with;
 use crate::identity::hash_of;
@@ -48,6 +53,8 @@ pub struct Sweep {
     pub axes: Vec<Axis>,
     /// Which points are taken.
     pub design: Design,
+    /// Keys of what points are compared with, and its values, as somebody asks; empty: nobody does.
+    pub from: Vec<(String, String)>,
     points: usize,
     /// Their numbers in the design where it has some values several times; None: from 0 on.
     numbers: Option<Vec<usize>>,
@@ -80,6 +87,7 @@ impl Sweep {
             numbers,
             axes,
             design,
+            from: Vec::new(),
             inputs,
         };
         sweep.point(0)?;
@@ -209,7 +217,12 @@ impl Sweep {
     /// hashes, equal cells.
     #[must_use]
     pub fn definition(&self, program: &str) -> String {
-        hash_of(&(&self.base, &self.axes, self.design, &self.inputs, program))
+        // What a difference has to be decides no run.
+        let base = Request {
+            margin_pct: DEFAULT_MARGIN_PCT,
+            ..self.base.clone()
+        };
+        hash_of(&(&base, &self.axes, self.design, &self.inputs, program))
     }
 
     /// A hash of all of it but the values of the axes and the seeds: of sweeps with equal ones, the
@@ -222,6 +235,7 @@ impl Sweep {
         }
         let base = Request {
             seeds: Vec::new(),
+            margin_pct: DEFAULT_MARGIN_PCT,
             ..self.base.clone()
         };
         hash_of(&(&base, self.labels(), inputs(&base, &[]), program))

@@ -209,9 +209,13 @@ fn a_file_says_the_same() {
         [vary]
         busy_factor = [5, 16]
         "platform.kernel.tick_hz" = "100,250"
+        [base]
+        busy_factor = 16
     "#;
     let sweep = Sweep::from_toml(text, "f.toml").expect("valid");
     assert_eq!((sweep.points(), sweep.cells()), (8, 24));
+    let base = sweep.base_point().expect("a base").expect("one");
+    assert_eq!(base.values(), [("busy_factor".to_owned(), "16".to_owned())]);
     assert!(super::is_sweep(text) && !super::is_sweep("title = 'x'"));
     let error = |from: &str, to: &str| {
         let text = text.replace(from, to);
@@ -220,6 +224,6 @@ fn a_file_says_the_same() {
     assert!(error("policies", "polices").contains("did you mean `policies`"));
     assert!(error("seeds = 3", "seeds = 0").contains("f.toml:7:17: 0 seeds"));
     assert!(error("100,250", "100,,250").contains("a value is empty"));
-    let unknown = error("busy_factor", "busy_facter");
+    let unknown = error("busy_factor = [", "busy_facter = [");
     assert!(unknown.starts_with("f.toml: unknown setting"), "{unknown}");
 }

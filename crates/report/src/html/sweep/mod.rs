@@ -25,6 +25,7 @@ use crate::plain::plain;
 use front::Front;
 use points::Point;
 use wakeplace_metrics::{Better, MODELLED, find_metric, of_power};
+use wakeplace_text::count;
 
 /// Choices of a chart: metrics, or pairs of them.
 const MOST_CHOICES: usize = 8;
@@ -50,7 +51,7 @@ pub(super) fn view(id: &str, sweep: &Sweep, name: &str) -> ResultView {
             several => facts.push(format!("{} of {fixed}", several.len())),
         }
     }
-    facts.push(format!("{} points", sweep.points.len()));
+    facts.push(count(sweep.points.len(), "point"));
     let mut sections = Vec::new();
     sections.extend(pareto(id, sweep, &fronts));
     sections.extend(along(id, sweep));
@@ -167,9 +168,12 @@ fn answer(sweep: &Sweep, front: Option<&Front>) -> Answer {
             .to_owned(),
     );
     let failed: u64 = sweep.points.iter().map(|point| point.failed).sum();
-    let warnings = match failed {
+    let warnings = match usize::try_from(failed).unwrap_or(usize::MAX) {
         0 => Vec::new(),
-        failed => vec![format!("{failed} runs could not be made or got stuck")],
+        failed => vec![format!(
+            "{} could not be made or got stuck",
+            count(failed, "run")
+        )],
     };
     Answer {
         sentences,

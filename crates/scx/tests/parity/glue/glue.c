@@ -349,15 +349,6 @@ static void kicks(void)
 	EXPECT(fake.kicks[1] == 1);
 }
 
-/* Four buckets per power of two; 1000 ns lie in 896 to 1023: the last quarter from 512 on. */
-static void buckets(void)
-{
-	EXPECT(time_bucket(0) == 0 && time_bucket(3) == 3 && time_bucket(4) == 4);
-	EXPECT(time_bucket(7) == 7 && time_bucket(8) == 8 && time_bucket(9) == 8);
-	EXPECT(time_bucket(10) == 9 && time_bucket(1000) == (9 - 1) * 4 + 3);
-	EXPECT(time_bucket(~0ull) == (63 - 1) * 4 + 3 && time_bucket(~0ull) < TIME_BUCKETS);
-}
-
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -374,7 +365,6 @@ static const struct {
 	{ "pushes", pushes },
 	{ "claims", claims },
 	{ "kicks", kicks },
-	{ "buckets", buckets },
 };
 
 int main(int count, char **words)
