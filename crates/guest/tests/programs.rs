@@ -62,7 +62,7 @@ fn inside_storm_says_how_long_an_outsider_waits() {
     for (args, said) in [
         (&["inside-storm", "mutx"][..], "did you mean `mutex`?"),
         (
-            &["inside-storm", "pi", "/no/group"],
+            &["inside-storm", "pi", "/no/group"][..],
             "/no/group is no control group",
         ),
     ] {
