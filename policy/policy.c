@@ -147,6 +147,7 @@
 #include "src/live_queue/queue_walk.c"
 #include "src/live_queue/group.c"
 #include "src/live_queue/group_quota.c"
+#include "src/live_queue/group_park.c"
 #include "src/live_queue/live.c"
 
 #ifndef WP_LIVE

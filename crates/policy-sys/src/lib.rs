@@ -73,7 +73,7 @@ pub use checked::Provenance;
 pub use classes::{ClassMove, ClassTask};
 pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
 pub use group_bandwidth::BandwidthAsks;
-pub use live_group::{LiveGroups, LiveMember};
+pub use live_group::{LiveGroups, LiveMember, Stop};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, SchedMcFacts};
 pub use mode::Mode;
 pub use ondemand::busy_percent;

@@ -39,6 +39,7 @@ mod idle_pass;
 mod kept;
 mod kernel_truth;
 mod live_groups;
+mod live_park;
 mod nested_groups;
 mod newidle_7_3;
 mod on_state;
