@@ -171,7 +171,8 @@ ran_ns() {
 	cut -d ' ' -f 1 "/proc/$1/schedstat"
 }
 
-# Thirty tasks share a thousandth of a CPU. A turn of a tick for each takes minutes; within 12 s each
+# Thirty tasks share a thousandth of a CPU. A turn of a tick for each takes minutes; within 12 s
+# each
 # has had one: it runs once it has waited for ten, and is looked at once a second. Kernels before
 # 6.17 do not tell sched_ext of the quota.
 small_quota() {
@@ -212,7 +213,8 @@ inside() {
 			echo '1000 1000000' >$groups/small/cpu.max
 		) &
 		setting=$!
-		wakeplace-guest inside-storm $kind $groups/small --seconds "$1" >$tmp/inside || return 1
+		wakeplace-guest inside-storm $kind $groups/small --seconds "$1" >$tmp/inside ||
+			return 1
 		wait $setting || return 1
 		echo max >$groups/small/cpu.max
 		us=$(sed -n 's/.*"wait_us_max":\([0-9]*\).*/\1/p' $tmp/inside)

@@ -5,10 +5,9 @@
 //! the points alone. What all points share stands once: a sweep may have a million of them.
 //!
 //! What must stay: keys, their order (that of the fields) and their meaning; a change of a type
-//! also
-//! changes docs/result.schema.json. `points` and `point_runs` stand in the order of the points, an
-//! entry of each for every point; `point_runs` may be empty. Keys of `points` are the columns of
-//! the CSV table, and `power` behind them. Tests by part:
+//! also changes docs/result.schema.json. `points` and `point_runs` stand in the order of the
+//! points, an entry of each for every point; `point_runs` may be empty. Keys of `points` are the
+//! columns of the CSV table, and `power` behind them. Tests by part:
 //! crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (all keys, read back),
 //! crates/report/src/html/sweep/tests.rs::`a_sweep_has_its_pictures` (older results),
 //! crates/report/src/points/tests.rs::`a_sweep_is_its_points_and_their_runs` (`PointRuns`).

@@ -25,9 +25,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyCapsule};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use wakeplace_report::Style;
+use wakeplace_report::{Bases, Format, Points, Style, SweepFacts};
 use wakeplace_store::{Definition, Done, Store, StoreError, Summary};
-use wakeplace_study::{Axis, Command, Design, RunRecord, RunTable, metric_order};
+use wakeplace_study::{Axis, Command, Design, RunRecord, RunTable, Warnings, metric_order};
 
 /// The values of what is varied.
 #[derive(FromPyObject)]
@@ -96,6 +96,7 @@ impl Sweep {
         vary: Vec<(String, Values)>,
         latin_hypercube: Option<usize>,
         design_seed: u64,
+        base: Vec<(String, String)>,
     ) -> PyResult<Self> {
         let axis = |(key, values): (String, Values)| match values {
             Values::Text(text) => Axis::of(&key, &text),
@@ -106,10 +107,13 @@ impl Sweep {
             points,
             seed: design_seed,
         });
-        let base = ask::read(ask)?.request(Command::Sweep).map_err(input)?;
-        let sweep = wakeplace_study::Sweep::new(base, axes.map_err(input)?, design);
+        let request = ask::read(ask)?.request(Command::Sweep).map_err(input)?;
+        let sweep = wakeplace_study::Sweep::new(request, axes.map_err(input)?, design);
+        let mut sweep = sweep.map_err(input)?;
+        sweep.from = base;
+        sweep.base_point().map_err(input)?;
         let said = "wakeplace.sweep of Python".to_owned();
-        Ok(Self::new(sweep.map_err(input)?, said))
+        Ok(Self::new(sweep, said))
     }
 
     /// A sweep of a file, with what `study run` may change of it.
@@ -118,10 +122,10 @@ impl Sweep {
         let found = wakeplace_study::Sweep::from_file(file).map_err(input)?;
         let base = ask::read(ask)?.beside(found.base).map_err(input)?;
         let sweep = wakeplace_study::Sweep::new(base, found.axes, found.design);
-        Ok(Self::new(
-            sweep.map_err(input)?,
-            format!("wakeplace.study of {file}"),
-        ))
+        let mut sweep = sweep.map_err(input)?;
+        sweep.from = found.from;
+        sweep.base_point().map_err(input)?;
+        Ok(Self::new(sweep, format!("wakeplace.study of {file}")))
     }
 
     /// Cells: points by seeds.
@@ -255,26 +259,48 @@ impl Runs {
             let known = wakeplace_metrics::find_metric(metric);
             known.map_err(|error| input(format!("metric: {error}")))?;
         }
-        let labels = self.sweep.get().sweep.labels();
-        let for_people = matches!(
-            form,
-            wakeplace_report::Format::Human | wakeplace_report::Format::Md
-        );
+        let sweep = &self.sweep.get().sweep;
+        let base = sweep.base_point().map_err(input)?;
+        let in_json = matches!(form, Format::Json);
         self.with(py, |store| {
+            let measured_by = sweep.measured_by();
             let metrics = match metrics.is_empty() {
-                true => metric_order(&store.metrics()?, &self.sweep.get().sweep.measured_by()),
+                true => metric_order(&store.metrics()?, &measured_by),
                 false => metrics,
             };
-            let points = wakeplace_report::Points::new(&labels, metrics, for_people);
-            let mut points = match form {
-                wakeplace_report::Format::Json => points.with_power(),
-                _ => points.modelled(self.sweep.get().sweep.modelled()),
-            };
-            store.parts(|part| -> Result<(), StoreError> {
-                points.add(part);
+            // A base may be the last of the points.
+            let mut bases = base.map(|base| Bases::new(base, &metrics));
+            let mut warnings = Warnings::new(sweep, bases.is_some());
+            store.by_point(|number, runs| -> Result<(), StoreError> {
+                if let Some(bases) = &mut bases {
+                    bases.add(number, runs);
+                }
+                if in_json {
+                    warnings.add(sweep, number, runs);
+                }
                 Ok(())
             })?;
-            Ok(points.finish().0.render(form, Style::default()))
+            let points = Points::new(&sweep.labels(), metrics);
+            let mut points = points.compared(bases, sweep.base.margin_pct);
+            if in_json {
+                points = points.with_runs();
+            }
+            store.by_point(|number, runs| -> Result<(), StoreError> {
+                points.add(number, runs);
+                Ok(())
+            })?;
+            let found = points.finish();
+            if !in_json {
+                let table = found.table(form, sweep.modelled());
+                return Ok(table.render(form, Style::default()));
+            }
+            Ok(found.json(&SweepFacts {
+                commit: env!("WAKEPLACE_COMMIT").to_owned(),
+                measured_by,
+                notes: sweep.cautions(),
+                warnings: warnings.finish(),
+                ..SweepFacts::default()
+            }))
         })
     }
 

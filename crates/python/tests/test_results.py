@@ -141,6 +141,24 @@ def test_sweep_gives_the_bytes_of_its_command(cli, tmp_path):
     assert pyarrow.parquet.read_table(exported).to_pylist() == result.to_arrow().to_pylist()
 
 
+def test_a_sweep_has_the_base_that_is_named(cli):
+    arguments = {"vary": {"busy_factor": [4, 8]}, "seeds": 2, "duration": "50ms"}
+    result = wp.sweep(
+        "hikey960", "periodic:n=2,duty=5%", "linux-7.3", base={"busy_factor": 8}, **arguments
+    )
+    command = (
+        "sweep --platform hikey960 --workload periodic:n=2,duty=5% --policy linux-7.3 --seeds 2 "
+        "--vary busy_factor=4,8 --base busy_factor=8 --duration 50ms"
+    )
+    assert result.json() == cli(command, "--format", "json")
+    assert json.loads(result.json())["base"] == {"busy_factor": "8"}
+    assert result.text("csv") == cli(command, "--format", "csv")
+    with pytest.raises(wp.WakeplaceError, match="no point has `5`"):
+        wp.sweep(
+            "hikey960", "periodic:n=2", "linux-7.3", base={"busy_factor": 5}, **arguments
+        )
+
+
 def test_a_file_that_varies_is_a_sweep(cli, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(

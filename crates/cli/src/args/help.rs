@@ -64,6 +64,11 @@ Examples:
                   --vary workload.duty=5%,10% --seeds 2 --duration 1s --store runs.db \\
                   --export runs.parquet
 
+  The least of the tasks' hints with which a condition holds
+  wakeplace sweep --platform hikey960 --workload periodic:n=2 --policy linux-7.3 --seeds 2 \\
+                  --vary workload.uclamp_min=0..1024:3 --duration 100ms \\
+                  --expect 'cpu_energy_j<=1' --choose workload.uclamp_min
+
   Twenty points of a space of three, drawn so that each axis is covered evenly
   wakeplace sweep --platform hikey960 --workload periodic:n=4 --policy linux-7.3 \\
                   --vary runnable_boost_pct=0..100 --vary platform.kernel.tick_hz=100..1000 \\

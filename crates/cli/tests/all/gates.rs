@@ -157,6 +157,7 @@ fn conditions_on_nothing_are_refused() {
     common::file(&folder, "mine.toml", STUDY);
     let study = ["study", "run", "mine.toml"];
     let one = [&SWEEP[..], &["--policy=linux-7.3", "--store=s.db"]].concat();
+    let several = [&one[..], &["--policy=linux-5.0"]].concat();
     let drawn = [
         &SWEEP[..],
         &["--vary=policy=linux-7.3,linux-5.0", "--latin-hypercube=4"],
@@ -175,12 +176,166 @@ fn conditions_on_nothing_are_refused() {
         ),
         (&study, "energy<1", "unknown metric `energy`"),
         (&study, "busy_kryo_pct<1", "hikey960 has no such cluster"),
-        (&one, "energy_j<=+3%", "there is no base"),
         (&one, "linux-7 energy_j<1", "did you mean `linux-7.3`?"),
+        (
+            &several,
+            "linux-7.3 energy_j<=base",
+            "`linux-7.3` is the base",
+        ),
         (&drawn, "energy_j<=base", "there is no base"),
     ] {
         let output = run_in(folder.path(), &[command, &["--expect", condition]].concat());
         assert_refused(&output, &[said]);
         assert!(!folder.path().join("s.db").exists());
     }
+}
+
+/// Goal: of a sweep with one policy a change is from the base of each point, which may be the last
+/// one; the base itself is not judged by it.
+#[test]
+fn a_sweep_has_a_base() {
+    let folder = folder();
+    let sweep = |more: &[&str]| {
+        let asked = [
+            "sweep",
+            "--platform=hikey960",
+            "--workload=periodic:n=4,period=16ms,duty=5%,start=spread",
+            "--policy=linux-7.3",
+            "--vary=governor=performance,schedutil",
+            "--seeds=5",
+            "--duration=500ms",
+            "--export-junit=checks.xml",
+        ];
+        run_in(folder.path(), &[&asked[..], more].concat())
+    };
+    let load = "hikey960, periodic:n=4,period=16ms,duty=5%,start=spread";
+    let expected = |first: [&str; 3], second: [&str; 3]| {
+        [("performance", first), ("schedutil", second)].map(|(governor, counts)| {
+            let name = format!("governor={governor}, {load}");
+            let [tests, failures, skipped] = counts.map(str::to_owned);
+            [name, tests, failures, skipped]
+        })
+    };
+    // Light work at the highest clock takes more energy than under the kernel's own governor.
+    assert_code(&sweep(&["--expect=cpu_energy_j>=+1%"]), 0);
+    let first = expected(["1", "0", "0"], ["0", "0", "0"]);
+    assert_eq!(suites(folder.path()), first);
+    assert_code(&sweep(&["--expect=cpu_energy_j<=base"]), 1);
+    let failed = expected(["1", "1", "0"], ["0", "0", "0"]);
+    assert_eq!(suites(folder.path()), failed);
+    let other = ["--expect=cpu_energy_j<=base", "--base=governor=performance"];
+    assert_code(&sweep(&other), 0);
+    let other = expected(["0", "0", "0"], ["1", "0", "0"]);
+    assert_eq!(suites(folder.path()), other);
+    // What is compared with a base that has no result fails.
+    let stuck = r#"{"tasks": {"a": {"loop": 1, "wait": {"ref": "c", "mutex": "m"}}}}"#;
+    common::file(&folder, "stuck.json", stuck);
+    let asked = [
+        "sweep",
+        "--platform=hikey960",
+        "--policy=linux-7.3",
+        "--vary=workload=stuck.json,periodic:n=1",
+        "--seeds=1",
+        "--duration=10ms",
+        "--export-junit=checks.xml",
+        "--expect=cpu_energy_j<=+900%",
+    ];
+    assert_code(&run_in(folder.path(), &asked), 1);
+    let text = fs::read_to_string(folder.path().join("checks.xml")).expect("written");
+    assert!(text.contains("its base has no result: stuck"), "{text}");
+}
+
+/// Goal: what was checked is in the JSON of every command that checks, and the page is made of it.
+#[test]
+fn checks_are_in_the_json() {
+    let folder = folder();
+    common::file(&folder, "mine.toml", STUDY);
+    let load = "--workload=periodic:n=4,period=16ms,duty=5%,start=spread";
+    let compare = [
+        "compare",
+        "--platform=hikey960",
+        load,
+        "--policy=linux-7.3",
+        "--policy=linux-7.3:governor=performance",
+        "--seeds=5",
+        "--duration=500ms",
+    ];
+    let sweep = [&SWEEP[..], &["--policy=linux-7.3"]].concat();
+    let study = ["study", "run", "mine.toml"];
+    for (command, of) in [
+        (&compare[..], None),
+        (&sweep, Some("workload.duty=5%, hikey960, ")),
+        (&study, Some("four")),
+    ] {
+        let asked = [
+            "--expect=cpu_energy_j<=+9000%",
+            "--expect=task_work_s>0",
+            "--format=json",
+        ];
+        let output = run_in(folder.path(), &[command, &asked[..]].concat());
+        assert_code(&output, 0);
+        let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        let problems = crate::schema::problems(&value);
+        assert!(problems.is_empty(), "{command:?}: {}", problems.join("\n"));
+        let checks = value["checks"].as_array().expect("checks");
+        let change = |check: &&serde_json::Value| check["expected"] == "cpu_energy_j<=+9000%";
+        let found = checks.iter().find(change).expect("a change");
+        assert_eq!(found["holds"], true, "{found}");
+        assert!(
+            found["delta_pct"].is_number() && found["ci95"].is_array(),
+            "{found}"
+        );
+        assert_eq!(found["unit"], "J");
+        let own = checks
+            .iter()
+            .find(|check| check["expected"] == "task_work_s>0");
+        let own = own.expect("a value");
+        assert!(own["mean"].as_f64().is_some_and(|mean| mean > 0.0), "{own}");
+        assert_eq!(own["delta_pct"], serde_json::Value::Null);
+        match of {
+            None => assert!(own.get("of").is_none(), "{own}"),
+            Some(of) => {
+                let said = own["of"].as_str().expect("a case or point");
+                assert!(said.starts_with(of), "{said}");
+            }
+        }
+    }
+    // A failed check stands there, too; without conditions there is no key.
+    let output = run_in(
+        folder.path(),
+        &[&compare[..], &["--expect=cpu_energy_j<0", "--format=json"]].concat(),
+    );
+    assert_code(&output, 1);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(value["checks"][1]["holds"], false);
+    let output = run_in(folder.path(), &[&compare[..], &["--format=json"]].concat());
+    assert!(!stdout(&output).contains("\"checks\""));
+}
+
+/// Goal: two studies of one name are judged by themselves, and a JUnit file has a suite of each.
+#[test]
+fn two_studies_of_one_name_are_two() {
+    let folder = folder();
+    for part in ["a", "b"] {
+        fs::create_dir(folder.path().join(part)).expect("a folder");
+        let study = STUDY.replace("duty=5%", if part == "a" { "duty=5%" } else { "duty=6%" });
+        fs::write(folder.path().join(part).join("mine.toml"), study).expect("a file");
+    }
+    let asked = [
+        "study",
+        "run",
+        "a/mine.toml",
+        "b/mine.toml",
+        "--export-junit=checks.xml",
+    ];
+    let output = run_in(
+        folder.path(),
+        &[&asked[..], &["--expect=task_work_s>0"]].concat(),
+    );
+    assert_code(&output, 0);
+    let found = suites(folder.path());
+    let names: Vec<&str> = found.iter().map(|suite| suite[0].as_str()).collect();
+    let expected = ["mine, four", "mine, six", "mine, four (2)", "mine, six (2)"];
+    assert_eq!(names, expected);
+    assert!(found.iter().all(|suite| suite[1] == "2"), "{found:?}");
 }

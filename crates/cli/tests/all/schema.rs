@@ -15,7 +15,7 @@ use common::{assert_code, run, stdout};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use wakeplace_outcome::{Comparison, Comparisons, Decision, Review, Study};
+use wakeplace_outcome::{Comparison, Comparisons, Decision, Review, Study, Sweep};
 
 pub(crate) fn problems(of: &Value) -> Vec<String> {
     let schema: Value = serde_json::from_str(&wakeplace_outcome::schema()).expect("JSON");
@@ -36,6 +36,7 @@ fn read_back(value: &Value) -> Value {
         _ if value.get("partings").is_some() => by::<Review>,
         _ if value.get("comparisons").is_some() => by::<Comparisons>,
         _ if value.get("study").is_some() => by::<Study>,
+        _ if value.get("points").is_some() => by::<Sweep>,
         _ if value.get("rule").is_some() => by::<Decision>,
         _ => by::<Comparison>,
     };
@@ -88,6 +89,19 @@ fn results_are_what_the_schema_says() {
     valid(&[&sim[..], &["--duration=50ms"]].concat());
     let explain = ["explain", "--platform=hikey960", "--workload=periodic:n=3"];
     valid(&[&explain[..], &["--policy=linux-5.0", "--why-not=2"]].concat());
+    let sweep = [
+        "sweep",
+        "--platform=hikey960",
+        "--policy=linux-7.3",
+        "--seeds=2",
+    ];
+    let vary = [
+        "--workload=periodic:n=2",
+        "--vary=busy_factor=4,16",
+        "--duration=50ms",
+    ];
+    let sweep = valid(&[&sweep[..], &vary, &["--choose=busy_factor"]].concat());
+    assert_eq!(sweep["point_runs"].as_array().map(Vec::len), Some(2));
     let study = [
         "study",
         "run",

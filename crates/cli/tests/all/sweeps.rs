@@ -446,7 +446,7 @@ fn options_that_fit_no_cell_are_refused() {
 }
 
 /// Goal: a sweep's page is made of its JSON alone, and beside any form of the result; two sweeps
-/// have no pairs, which `diff` says.
+/// are compared point by point.
 #[test]
 fn a_sweep_has_a_page() {
     let folder = folder();
@@ -463,8 +463,225 @@ fn a_sweep_has_a_page() {
     assert!(read("a.html") == read("b.html") && read("a.html") == read("c.html"));
     let page = String::from_utf8(read("a.html")).expect("text");
     assert!(page.contains("Sweep of busy_factor") && page.contains("Along busy_factor"));
-    let output = run_in(folder.path(), &["diff", "s.json", "s.json"]);
-    common::assert_refused(&output, &["is the result of `sweep`"]);
+    let other = [
+        "--vary=busy_factor=16,32",
+        "--format=json",
+        "--output=t.json",
+    ];
+    let how = ["--seeds=2", "--duration=20ms"];
+    assert_code(
+        &run_in(folder.path(), &[&SWEEP[..4], &how, &other].concat()),
+        0,
+    );
+    let output = run_in(folder.path(), &["diff", "s.json", "t.json"]);
+    assert_code(&output, 0);
+    let said = stdout(&output);
+    let at = "hikey960, busy_factor=16, periodic:n=2, linux-7.3: the same was asked";
+    assert!(
+        said.contains(at) && said.contains("in every run the same happened"),
+        "{said}"
+    );
+    // What is left is the likest: another value of what is varied.
+    assert!(
+        said.contains("busy_factor=32, periodic:n=2, linux-7.3: asked otherwise"),
+        "{said}"
+    );
+}
+
+/// A sweep of the governor, whose own value comes last: light work at the highest clock takes more
+/// energy, whatever the seed draws.
+fn governors(folder: &Path, more: &[&str]) -> std::process::Output {
+    let asked = [
+        "sweep",
+        "--platform=hikey960",
+        "--workload=periodic:n=4,period=16ms,duty=5%,start=spread",
+        "--policy=linux-7.3",
+        "--vary=governor=performance,schedutil",
+        "--seeds=5",
+        "--duration=500ms",
+        "--metric=cpu_energy_j",
+    ];
+    run_in(folder, &[&asked[..], more].concat())
+}
+
+/// Goal: each point has its change from the base in every form: the policy's own value, or the one
+/// that is named; a base that is no point is refused before anything runs.
+#[test]
+fn points_have_changes_from_a_base() {
+    let folder = folder();
+    let words = |more: &[&str]| {
+        let output = governors(folder.path(), &[&["--format=csv"], more].concat());
+        assert_code(&output, 0);
+        let text = stdout(&output);
+        let heads: Vec<&str> = text.lines().next().unwrap_or_default().split(',').collect();
+        let at = heads
+            .iter()
+            .position(|head| *head == "cpu_energy_j_difference")
+            .expect(&text);
+        // The workload's name has commas, in quotes: columns are counted from the end.
+        let from_end = heads.len() - at;
+        let word = |line: &str| {
+            line.rsplit(',')
+                .nth(from_end - 1)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        text.lines().skip(1).map(word).collect::<Vec<_>>()
+    };
+    assert_eq!(words(&[]), ["worse", ""]);
+    assert_eq!(words(&["--base=governor=performance"]), ["", "better"]);
+    // No difference of less than 9000 % matters.
+    assert_eq!(words(&["--margin=9000"]), ["none that matters", ""]);
+    let said = stdout(&governors(folder.path(), &[]));
+    assert!(
+        said.contains("changes are from governor=schedutil"),
+        "{said}"
+    );
+    assert!(said.contains("worse") && said.contains("base"), "{said}");
+    for (base, part) in [
+        (
+            "governor=ondemand",
+            "no point has `ondemand`; expected one of performance, schedutil",
+        ),
+        ("governer=schedutil", "did you mean `governor`?"),
+        ("governor", "it is no KEY=VALUE"),
+    ] {
+        let output = governors(folder.path(), &["--base", base, "--store=s.db"]);
+        common::assert_refused(&output, &[part]);
+        assert!(!folder.path().join("s.db").exists());
+    }
+}
+
+/// A sweep over a hint of three values.
+fn hints(folder: &Path, more: &[&str]) -> std::process::Output {
+    let asked = [
+        "sweep",
+        "--platform=hikey960",
+        "--workload=periodic:n=2,period=16ms,duty=5%,start=spread",
+        "--policy=linux-7.3",
+        "--vary=workload.uclamp_min=0%,60%,100%",
+        "--seeds=3",
+        "--duration=300ms",
+        "--metric=cpu_energy_j",
+    ];
+    run_in(folder, &[&asked[..], more].concat())
+}
+
+/// The points of a sweep's JSON.
+fn rows(output: &std::process::Output) -> Vec<serde_json::Value> {
+    let value: serde_json::Value = serde_json::from_str(&stdout(output)).expect("JSON");
+    value["points"].as_array().expect("points").clone()
+}
+
+/// A key of each point that is true, false or absent.
+fn marks(rows: &[serde_json::Value], key: &str) -> Vec<Option<bool>> {
+    rows.iter().map(|row| row[key].as_bool()).collect()
+}
+
+/// A condition that all points but the first hold: a hint of more needs more energy.
+fn between_the_first_two(output: &std::process::Output) -> String {
+    let energies: Vec<f64> = { rows(output).iter() }
+        .filter_map(|row| row["cpu_energy_j"].as_f64())
+        .collect();
+    assert!(
+        energies[0] < energies[1] && energies[1] < energies[2],
+        "{energies:?}"
+    );
+    let limit = (energies[0] + energies[1]) / 2.0;
+    format!("--expect=cpu_energy_j>{limit}")
+}
+
+/// Goal: the least value of a key whose points hold all conditions is chosen, and that decides the
+/// exit code; the page and the JSON mark it. A hint of more needs more energy: the condition lies
+/// between the first two.
+#[test]
+fn the_smallest_that_holds_is_chosen() {
+    let folder = folder();
+    let sweep = |more: &[&str]| hints(folder.path(), more);
+    let condition = between_the_first_two(&sweep(&["--format=json"]));
+    let choose = [condition.as_str(), "--choose=workload.uclamp_min"];
+    let output = sweep(&[&choose[..], &["--format=json", "--export-html=p.html"]].concat());
+    assert_code(&output, 0);
+    let found = rows(&output);
+    assert_eq!(
+        marks(&found, "holds"),
+        [Some(false), Some(true), Some(true)]
+    );
+    assert_eq!(
+        marks(&found, "chosen"),
+        [Some(false), Some(true), Some(false)]
+    );
+    let said = "workload.uclamp_min=60% has the least workload.uclamp_min of the 2 of 3 points";
+    let page = fs::read_to_string(folder.path().join("p.html")).expect("a page");
+    assert!(page.contains(said));
+    let text = stdout(&sweep(&choose));
+    assert!(
+        text.contains(said) && text.contains("1 of 3 expectations failed."),
+        "{text}"
+    );
+}
+
+/// Goal: without a choice by name the first metric chooses among what holds; where nothing holds
+/// nothing is chosen, and a choice by what has no order is refused.
+#[test]
+fn a_choice_needs_what_holds_and_an_order() {
+    let folder = folder();
+    let sweep = |more: &[&str]| hints(folder.path(), more);
+    let condition = between_the_first_two(&sweep(&["--format=json"]));
+    // Without a choice by name the checks decide, and the first metric of the table chooses.
+    let output = sweep(&[&condition, "--format=json"]);
+    assert_code(&output, 1);
+    assert_eq!(
+        marks(&rows(&output), "chosen"),
+        [Some(false), Some(true), Some(false)]
+    );
+    let output = sweep(&["--expect=cpu_energy_j<0", "--choose=workload.uclamp_min"]);
+    assert_code(&output, 1);
+    assert!(
+        stdout(&output).contains("none of 3 points holds"),
+        "{}",
+        stdout(&output)
+    );
+    let word = governors(folder.path(), &["--choose=governor"]);
+    common::assert_refused(
+        &word,
+        &["`performance` of governor is neither a number nor a time"],
+    );
+    let near = sweep(&["--choose=workload.uclamp_mi"]);
+    common::assert_refused(&near, &["did you mean `workload.uclamp_min`?"]);
+}
+
+/// Goal: what `compare` warns of, a sweep does, once with how many points it is of.
+#[test]
+fn warnings_of_runs_are_passed_on() {
+    let folder = folder();
+    // 20 tasks that are always busy have 6 CPUs.
+    let asked = [
+        "sweep",
+        "--platform=juno-r0",
+        "--workload=periodic:n=20,period=10ms",
+        "--policy=linux-7.3",
+        "--vary=workload.duty=1%,90%,100%",
+        "--seeds=2",
+        "--duration=100ms",
+    ];
+    let sweep = |more: &[&str]| run_in(folder.path(), &[&asked[..], more].concat());
+    let told = |text: &str| text.contains("2 of 3 points") && text.contains("periods were missed");
+    for form in ["--format=csv", "--format=human"] {
+        let output = sweep(&[form]);
+        assert!(told(&stderr(&output)), "{}", stderr(&output));
+    }
+    let output = sweep(&["--format=md"]);
+    assert!(told(&stdout(&output)), "{}", stdout(&output));
+    let output = sweep(&["--format=json", "--export-html=p.html"]);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let warnings = value["warnings"].as_array().expect("warnings");
+    assert!(
+        warnings.iter().filter_map(|text| text.as_str()).any(told),
+        "{warnings:?}"
+    );
+    let page = fs::read_to_string(folder.path().join("p.html")).expect("a page");
+    assert!(told(&page));
 }
 
 /// Goal: `study run` takes anybody's file, a study or a sweep.

@@ -153,8 +153,9 @@ class SweepResult(_Table):
         self._native = native
 
     def json(self, metric: str | list[str] | tuple[str, ...] = ()) -> str:
-        """The bytes that ``wakeplace sweep --format json`` writes: a row per point, with means and
-        half widths of their 95 % intervals over the seeds. ``metric`` chooses metrics."""
+        """The bytes that ``wakeplace sweep --format json`` writes: a row per point, with means,
+        half widths of their 95 % intervals over the seeds, and changes from the base; and the runs
+        of each point. ``metric`` chooses metrics."""
         return self.text("json", metric)
 
     def text(
@@ -180,7 +181,9 @@ class SweepResult(_Table):
         import altair
 
         rows = _json.loads(self.json(metric))["points"]
-        names = [name for name in rows[0] if name not in ("n", "failed", metric, f"{metric}_ci95")]
+        columns = list(rows[0])
+        # What a point is stands before how many runs it has.
+        names = columns[: columns.index("n")]
         several = [name for name in names if len({row[name] for row in rows}) > 1] or names
         x = several[0] if x is None else x
         color = next((name for name in several if name != x), x) if color is None else color

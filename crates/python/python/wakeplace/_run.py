@@ -57,7 +57,10 @@ def sweep(given: Given) -> SweepResult:
             'vary: nothing is varied; expected a key with its values, as {"busy_factor": [4, 8]}'
         )
     design = [_one(name, given[name]) for name in ("latin_hypercube", "design_seed")]
-    return _swept(("of", _ask(given), axes, *design), given)
+    base = [(key, _value(value)) for key, value in (given["base"] or {}).items()]
+    # The base of `evaluate` is another argument, a policy.
+    ask = _ask({name: value for name, value in given.items() if name != "base"})
+    return _swept(("of", ask, axes, *design, base), given)
 
 
 def _swept(definition: tuple[Any, ...], given: Given) -> SweepResult:

@@ -24,6 +24,7 @@ class Sweep:
         vary: list[tuple[str, str | list[str]]],
         latin_hypercube: int | None,
         design_seed: int,
+        base: list[tuple[str, str]],
     ) -> Sweep: ...
     @staticmethod
     def of_file(file: str, ask: str) -> Sweep: ...

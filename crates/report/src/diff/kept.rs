@@ -3,13 +3,11 @@
 //! What must stay: runs stand in the order of the result, and times are ns; a study's runs are
 //! paired by the names of study and case, a sweep's by what is varied, others by the workload.
 //! Results without single runs, with a seed or metric twice, or with a hash that is none are
-//! refused
-//! by the name of the file and of the run. Free: words for people that no test quotes. Tests by
-//! part: `what_has_no_pairs_is_refused` (`check`, `hash`), `the_most_alike_are_a_pair` (`alike`,
-//! `names`),
-//! `runs_of_one_seed_are_a_pair` (`of_comparison`), `two_results_are_compared` (real results),
-//! `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`), `a_jitter_of_before_is_the_same`
-//! (`jitter`), `periods_are_compared_task_by_task` (`tasks`),
+//! refused by the name of the file and of the run. Free: words for people that no test quotes.
+//! Tests by part: `what_has_no_pairs_is_refused` (`check`, `hash`), `the_most_alike_are_a_pair`
+//! (`alike`, `names`), `runs_of_one_seed_are_a_pair` (`of_comparison`), `two_results_are_compared`
+//! (real results), `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`),
+//! `a_jitter_of_before_is_the_same` (`jitter`), `periods_are_compared_task_by_task` (`tasks`),
 //! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`). `of_study` and `program` have no test
 //! of their own. `kept`, `place` and `named` by the first two, `pairs` by the third.
 //!
@@ -201,18 +199,16 @@ fn jitter(text: &str) -> String {
 /// load.
 fn of_point(result: &outcome::Sweep, runs: &PointRuns) -> Kept {
     let own = |key: &str| matches!(key, "platform" | "workload" | "policy");
-    let values = runs.values.iter().filter(|(key, _)| !own(key));
+    let values = || runs.values.iter().filter(|(key, _)| !own(key));
     let load = { runs.values.iter() }.map(|(key, value)| (key.as_str(), value.as_str()));
     let load = without_varied(&runs.workload, load);
-    let parts: Vec<String> = { values.map(|(key, value)| format!("{key}={value}")) }
+    let parts: Vec<String> = { values().map(|(key, value)| format!("{key}={value}")) }
         .chain([load])
         .collect();
     let others = |(key, _): &&(String, String)| runs.settings.value(key).is_none();
     let shared = result.settings.iter().filter(others).cloned();
-    let varied = runs.settings.iter();
-    let varied = varied.filter_map(|(key, value)| Some((key.clone(), value.clone()?)));
-    // The values of what is varied are names here.
-    let is_named = |(key, _): &(String, String)| runs.values.value(key).is_none();
+    let other = runs.settings.iter();
+    let other = other.filter_map(|(key, value)| Some((key.clone(), value.clone()?)));
     Kept {
         case: Some(parts.join(", ")),
         complete: runs.complete,
@@ -223,7 +219,7 @@ fn of_point(result: &outcome::Sweep, runs: &PointRuns) -> Kept {
         policy: runs.policy.clone(),
         duration_ns: runs.duration_ns,
         jitter: runs.jitter.as_deref().map(jitter),
-        settings: shared.chain(varied).filter(is_named).collect(),
+        settings: shared.chain(other).chain(values().cloned()).collect(),
         program: program(&result.version, result.commit.as_ref()),
         measured_by: result.measured_by.clone(),
         modelled_power: runs.modelled_power,

@@ -477,7 +477,8 @@ OPS(tick) void wakeplace_tick(u64 *args)
 		w->overdue = 1;
 	}
 	if (held_back(p, t, outside, now)) {
-		task_set_slice(p, 0); /* as this tick ends: where it is now, not where a kick finds it */
+		/* as this tick ends: where it is now, not where a kick finds it */
+		task_set_slice(p, 0);
 		return;
 	}
 	if (w->end_at_tick) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One structure of the glue at a time: what src/bpf does with a task, a queue, a timer, a wish. It
 //! is compiled for this machine with the core as it is loaded, on a kernel of one thread that
-//! records what it is asked for (glue/fake.h). Needs clang, as the build does, and neither root nor BPF.
-//! What the kernel's verifier says, and several CPUs at once, only guests show
+//! records what it is asked for (glue/fake.h). Needs clang, as the build does, and neither root nor
+//! BPF. What the kernel's verifier says, and several CPUs at once, only guests show
 //! (xtask/src/live/tests.rs). Page: docs/internals/checks.md; docs/decisions/011.
 //!
 //! What must stay: each case of glue/glue.c is a test here. Free: the order of cases.

@@ -168,7 +168,7 @@ fn a_page_says_what_was_chosen() {
         "b: none of 3 points holds",
         "Changes are from the point with boost=0",
         "margin of 2.5 %",
-        "+400\u{a0}% (+390 to +410\u{a0}%) worse",
+        "+400.0\u{a0}% (+390 to +410\u{a0}%) worse",
         "all 6 points: beware",
         "not all hold",
     ] {
