@@ -25,6 +25,7 @@ WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 WP_INLINE void wp_delta_hints(const struct wp_ctx *ctx, const struct wp_cpu *c,
 			      const struct wp_task *task, struct wp_delta_pd *p);
 /* balance */
+WP_INLINE int wp_capacity_greater(u32 a, u32 b);
 WP_INLINE struct wp_sched_domain *wp_bal_dom(struct wp_ctx *ctx, const struct wp_lb_env *bal);
 WP_INLINE struct wp_lb *wp_bal_lb(struct wp_ctx *ctx, const struct wp_lb_env *bal);
 WP_INLINE int wp_excluded(const struct wp_lb_env *bal, u32 cpu);
@@ -51,6 +52,9 @@ WP_INLINE int wp_cpufreq_update_util(struct wp_ctx *ctx, struct wp_cpu *c, u64 n
 /* energy */
 WP_FN u32 wp_cpu_util_uclamp(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 			     const struct wp_task *task WP_NONNULL, u32 dst, u32 boost);
+#ifdef WP_EAS_REWORK
+WP_INLINE int wp_check_pushable_task(struct wp_ctx *ctx, struct wp_task *task);
+#endif
 /* balance */
 WP_FN int wp_update_sg_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
 				     struct wp_lb_env *bal WP_NONNULL, u32 group, u32 local);

@@ -36,7 +36,9 @@
 #endif
 #include "src/load_tracking/util_est.c"
 #include "src/load_tracking/uclamp.c"
+#include "src/load_tracking/urgency.c"
 #include "src/load_tracking/capacity.c"
+#include "src/load_tracking/overutilized.c"
 #ifndef WP_LIVE
 #include "src/load_tracking/runnable_avg_3_8.c"
 #include "src/load_tracking/capacity_4_18.c"
@@ -111,6 +113,9 @@
 #ifndef WP_LIVE
 #include "src/energy/energy_5_10.c"
 #endif
+#ifdef WP_EAS_REWORK
+#include "src/energy/energy_rework.c"
+#endif
 #include "src/energy/energy_idle.c"
 
 #include "src/balance/intervals.c"
@@ -142,6 +147,7 @@
 #include "src/live_queue/queue_walk.c"
 #include "src/live_queue/group.c"
 #include "src/live_queue/group_quota.c"
+#include "src/live_queue/group_park.c"
 #include "src/live_queue/live.c"
 
 #ifndef WP_LIVE
@@ -186,6 +192,7 @@
 #include "src/runqueue/resched.c"
 #endif
 #include "src/runqueue/rq.c"
+#include "src/runqueue/tick.c"
 #ifndef WP_LIVE
 #include "src/runqueue/on_state.c"
 #include "src/runqueue/task_group.c"

@@ -17,7 +17,7 @@ use crate::{Reached, refused};
 use std::path::Path;
 use wakeplace_engine::observe::Both;
 use wakeplace_engine::{Happening, Observer, Options, States};
-use wakeplace_metrics::{Expectation, Limit, Summary, Window, paired, series};
+use wakeplace_metrics::{Expectation, Window};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Format, Source, Style};
@@ -228,18 +228,7 @@ fn reports(comparison: &Comparison, expectations: &[Expectation]) {
     page(&json);
     for expectation in expectations {
         for runs in &comparison.runs {
-            let measured = series(&runs.metrics);
-            let mean = measured.get(&expectation.metric);
-            let mean = mean.map(|found| Summary::of(&found.values).mean);
-            let base = &comparison.runs[0].metrics;
-            match expectation.limit {
-                Limit::Value(limit) => drop(expectation.check(mean, limit)),
-                Limit::FromBase(percent) => {
-                    if let Some(change) = paired(base, &runs.metrics, &expectation.metric) {
-                        let _ = expectation.check_change(&change, percent);
-                    }
-                }
-            }
+            let _ = expectation.judge(&comparison.runs[0].metrics, &runs.metrics);
         }
     }
 }

@@ -171,9 +171,9 @@ ran_ns() {
 	cut -d ' ' -f 1 "/proc/$1/schedstat"
 }
 
-# Thirty tasks share a thousandth of a CPU. A turn of a tick for each takes minutes; within 25 s,
-# before the kernel ends the scheduler, each has had one. Kernels before 6.17 do not tell sched_ext
-# of the quota.
+# Thirty tasks share a thousandth of a CPU. A turn of a tick for each takes minutes; within 12 s each
+# has had one: it runs once it has waited for ten, and is looked at once a second. Kernels before
+# 6.17 do not tell sched_ext of the quota.
 small_quota() {
 	group small || return 1
 	sh -c "echo \$\$ >$groups/small/cgroup.procs; taskset -p 2 \$\$ >/dev/null
@@ -183,12 +183,12 @@ small_quota() {
 	# shellcheck disable=SC2046 # one file each
 	set -- $(sed 's|.*|/proc/&/schedstat|' $groups/small/cgroup.procs)
 	cut -d ' ' -f 1 "$@" >$tmp/small-before
-	sleep 25
+	sleep 12
 	cut -d ' ' -f 1 "$@" >$tmp/small-after
 	echo max >$groups/small/cpu.max
 	echo 1 >$groups/small/cgroup.kill
 	waiting=$(paste $tmp/small-before $tmp/small-after | awk '$1 == $2' | wc -l)
-	echo "$waiting of $# did not run in 25 s"
+	echo "$waiting of $# did not run in 12 s"
 	[ $# = 30 ] && [ "$waiting" = 0 ] || return 1
 	tries=0
 	until rmdir $groups/small 2>/dev/null; do
@@ -196,6 +196,30 @@ small_quota() {
 		[ $tries -le 200 ] || { echo "they do not end" && return 1; }
 		sleep 0.1
 	done
+}
+
+# Tasks of a group with a thousandth of a CPU hold what others wait for, each kind for so long. What
+# is held in the kernel is given back as if there were no quota; so nobody else waits for a second.
+# Who has been held back with a futex before somebody waited for it is looked at after a second.
+# Kernels before 6.17 do not tell sched_ext of the quota.
+inside() {
+	group small || return 1
+	for kind in files rcu mutex pi; do
+		most=1000000
+		[ $kind != pi ] || most=3000000
+		(
+			sleep 1
+			echo '1000 1000000' >$groups/small/cpu.max
+		) &
+		setting=$!
+		wakeplace-guest inside-storm $kind $groups/small --seconds "$1" >$tmp/inside || return 1
+		wait $setting || return 1
+		echo max >$groups/small/cpu.max
+		us=$(sed -n 's/.*"wait_us_max":\([0-9]*\).*/\1/p' $tmp/inside)
+		echo "$kind: others waited for $us us at most"
+		[ "${us:-$most}" -lt $most ] || return 1
+	done
+	rmdir $groups/small
 }
 
 # Wanted exit code, then the command. Nothing else may happen to the scheduler that runs.
@@ -282,6 +306,7 @@ steps() {
 waits() {
 	step long-wait long_wait
 	step small-quota small_quota
+	step inside inside 15
 }
 
 hotplug() {
@@ -299,7 +324,7 @@ placement() {
 # Two or three kinds at once. What changes CPUs' number runs with what does not name CPUs.
 soak_round() {
 	jobs=
-	case $(($1 % 9)) in
+	case $(($1 % 10)) in
 	0)
 		also hackbench -g 2 -l 400
 		also wakeplace-guest affinity-storm --seconds 10 --seed "$1"
@@ -333,6 +358,12 @@ soak_round() {
 		;;
 	8)
 		also limited wakeplace-guest affinity-storm --seconds 10 --seed "$1"
+		also wakeplace-guest fork-storm --seconds 5
+		;;
+	9)
+		also limited wakeplace-guest inside-storm files --seconds 10
+		also limited wakeplace-guest inside-storm rcu --seconds 10
+		also limited wakeplace-guest inside-storm mutex --seconds 10
 		also wakeplace-guest fork-storm --seconds 5
 		;;
 	esac

@@ -35,6 +35,8 @@ use std::time::Duration;
 pub const LISTS_LAST: Duration = Duration::from_secs(24 * 3600);
 /// How often a download is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// What the archive is asked by.
+pub const PROGRAMS: [&str; 3] = ["apt-cache", "apt-get", "dpkg-deb"];
 /// What was extracted says what it is in this file.
 pub const RECORD: &str = "record.json";
 
@@ -371,11 +373,7 @@ Debug::NoLocking "true";
     /// # Errors
     /// When a package cannot be had.
     pub fn closure(&self, names: &[&str], watch: &dyn Watch) -> Result<Extracted, ArchiveError> {
-        let at = self.cache.path(&format!(
-            "closures/{}/{}",
-            self.selection.arch,
-            names.join("_")
-        ));
+        let at = self.cache.closure(self.selection.arch, names);
         if let Some(there) = read_record(&at) {
             return Ok(there);
         }

@@ -7,12 +7,14 @@
 //! Tests by part: `a_second_run_waits_for_the_first` (`lock`, `lock_at`),
 //! `a_folder_whose_name_would_break_apts_configuration_is_refused` (`at`),
 //! `a_finished_folder_replaces_the_old_one` (`install`, `scratch`, `folder`, `path`),
-//! crates/kernel-tree/src/compile.rs::`the_script_has_the_lock_and_no_input` (`stdin`). `of_user`
-//! and `age` have no test of their own.
+//! crates/kernel-tree/src/compile.rs::`the_script_has_the_lock_and_no_input` (`stdin`),
+//! crates/cli/tests/all/doctor.rs::`what_is_kept_is_found_and_nothing_is_made` (`there`, `place`,
+//! `closure`).
+//! `of_user` and `age` have no test of their own.
 //!
 //! Callers: crates/lab, crates/kernel-tree, apt.rs.
 //!
-//! Tests: below
+//! Tests: below, crates/cli/tests/all/doctor.rs
 
 use crate::ArchiveError;
 use std::fs::{self, File};
@@ -40,6 +42,21 @@ impl Cache {
     /// # Errors
     /// When no folder can be named or made.
     pub fn of_user(what: &str) -> Result<Self, ArchiveError> {
+        Self::at(Self::place(what)?)
+    }
+
+    /// The same where it is there already; nothing is made. None: it is not.
+    #[must_use]
+    pub fn there(what: &str) -> Option<Self> {
+        let root = Self::place(what).ok()?;
+        root.is_dir().then_some(Self { root })
+    }
+
+    /// Where the folder for `what` is, or would be made.
+    ///
+    /// # Errors
+    /// When no folder can be named.
+    pub fn place(what: &str) -> Result<PathBuf, ArchiveError> {
         let named = |name: &str| {
             let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
             Some(PathBuf::from(value)).filter(|path| path.is_absolute())
@@ -49,13 +66,12 @@ impl Cache {
         let root = named(&own)
             .or_else(|| named("XDG_CACHE_HOME").map(below))
             .or_else(|| named("HOME").map(|home| below(home.join(".cache"))));
-        match root {
-            Some(root) => Self::at(root),
-            None => Err(ArchiveError::Place(format!(
+        root.ok_or_else(|| {
+            ArchiveError::Place(format!(
                 "no folder to keep downloads in: none of {own}, XDG_CACHE_HOME and HOME is an \
                  absolute path"
-            ))),
-        }
+            ))
+        })
     }
 
     /// A cache in a folder of its own.
@@ -79,6 +95,12 @@ impl Cache {
     #[must_use]
     pub fn path(&self, below: &str) -> PathBuf {
         self.root.join(below)
+    }
+
+    /// Where packages of an architecture are kept with all that they depend on.
+    #[must_use]
+    pub fn closure(&self, arch: &str, names: &[&str]) -> PathBuf {
+        self.path(&format!("closures/{arch}/{}", names.join("_")))
     }
 
     /// A folder in it, made if it is not there.

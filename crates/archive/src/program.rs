@@ -2,14 +2,16 @@
 //!
 //! What must stay: a program never asks the user: its input is empty. Its last words are quoted.
 //!
-//! Tests by part: `the_tail_begins_with_a_line` (`tail`), `a_failing_program_is_quoted` (`output`).
-//! `output_watched` has no test of its own.
+//! Tests by part: `the_tail_begins_with_a_line` (`tail`), `a_failing_program_is_quoted` (`output`),
+//! crates/cli/tests/all/kernel.rs::`missing_tools_are_named` (`missing`). `output_watched` has no
+//! test of its own.
 //!
 //! Callers: apt.rs, crates/lab, crates/kernel-tree.
 //!
-//! Tests: below
+//! Tests: below, crates/cli/tests/all/kernel.rs::missing_tools_are_named
 
 use crate::ArchiveError;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -68,6 +70,16 @@ pub fn output_watched(
             }
         }
     })
+}
+
+/// Those of some programs that are in no folder of this machine's search path.
+#[must_use]
+pub fn missing<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
+    let names = names.iter().copied();
+    names.filter(|name| !there(name)).collect()
 }
 
 /// The end of a text, from the beginning of a line.

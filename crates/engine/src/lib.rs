@@ -35,6 +35,7 @@ mod outcome;
 mod policy_change;
 mod sim;
 mod state;
+mod threads;
 
 pub use behaviour::BehaviourHash;
 pub use check::{RunError, check, check_sched_ext, energy_inactive};
@@ -60,6 +61,7 @@ pub use policy_change::{PolicyChange, PolicyChangeError};
 pub use state::{
     Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState, StateView, States,
 };
+pub use threads::{Numbered, Threads, thread_name};
 pub use wakeplace_kernel_abi::Updated;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;

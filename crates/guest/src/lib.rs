@@ -27,6 +27,7 @@ mod cpus;
 pub mod error;
 pub mod fork_storm;
 pub mod hotplug_storm;
+pub mod inside_storm;
 pub mod job;
 pub mod load;
 pub mod ping_pong;
@@ -51,6 +52,7 @@ wakeplace-guest ping-pong [--rounds N] [--pairs P]
 wakeplace-guest fork-storm [--processes N] [--depth D] [--seconds S]
 wakeplace-guest affinity-storm [--seconds S] [--tasks N] [--seed X]
 wakeplace-guest hotplug-storm [--seconds S] [--seed X]
+wakeplace-guest inside-storm files|rcu|mutex|pi [GROUP] [--seconds S] [--holders N]
 wakeplace-guest switch STOP_FILE [--every-ms M]
 wakeplace-guest until-placed heavy [--seconds S] [--pinned-ms M] [--within-ms M]
 wakeplace-guest until-placed small [--tasks N] [--period-ms M] [--duty-pct P] [--seconds S]
@@ -60,12 +62,13 @@ Prints one JSON object. Exit code: 0 all held, 1 something did not (`failures` s
 2 wrong arguments or job file, 3 this machine or user cannot.
 ";
 
-const COMMANDS: [&str; 7] = [
+const COMMANDS: [&str; 8] = [
     "load",
     "ping-pong",
     "fork-storm",
     "affinity-storm",
     "hotplug-storm",
+    "inside-storm",
     "switch",
     "until-placed",
 ];
@@ -102,6 +105,7 @@ pub fn run(args: &[String]) -> Result<Outcome, GuestError> {
         }),
         "affinity-storm" => affinity_storm::run(rest).map(|report| outcome(&report, report.held)),
         "hotplug-storm" => hotplug_storm::run(rest).map(|report| outcome(&report, report.held)),
+        "inside-storm" => inside_storm::run(rest).map(|report| outcome(&report, report.held)),
         "switch" => switcher::run(rest).map(|report| outcome(&report, report.held)),
         "until-placed" => until_placed::run(rest).map(|report| match &report {
             until_placed::UntilPlaced::Heavy(heavy) => outcome(&report, heavy.held),

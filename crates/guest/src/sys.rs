@@ -8,15 +8,18 @@
 //! `thread_cpu_ns`, `sleep_until_ns`, `current_cpu`),
 //! programs.rs::`affinity_storm_changes_and_all_get_on` (`set_nice`, `set_policy`, `set_fifo`,
 //! `set_scheduler`, `sleep_ns`, `thread_id`),
-//! programs.rs::`fork_storm_counts_every_process_of_every_chain` (`fork`, `wait_ended`). `kill` and
-//! `set_timer_slack_min` have no test of their own.
+//! programs.rs::`fork_storm_counts_every_process_of_every_chain` (`fork`, `wait_ended`),
+//! programs.rs::`inside_storm_says_how_long_an_outsider_waits` (`read_entries`, `wait_for_rcu`,
+//! `PiLock`, `kill`). `set_timer_slack_min` has no test of its own.
 //!
 //! Callers: load/, steady.rs, the storms, ping_pong.rs, until_placed.rs.
 //!
 //! Tests: crates/guest/tests/programs.rs, crates/guest/src/load/tests.rs
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::job::{CPUS_MAX, Policy};
 
@@ -205,6 +208,85 @@ pub(crate) fn wait_ended(child: Pid, within_ns: u64) -> io::Result<Option<Ended>
     } else {
         Ended::Exit(libc::WEXITSTATUS(status))
     }))
+}
+
+/// Reads all entries of a directory from its beginning, under the lock of its position.
+pub(crate) fn read_entries(directory: &File) -> io::Result<()> {
+    let descriptor = directory.as_raw_fd();
+    let mut entries = [0_u8; 16_384];
+    // SAFETY: plain numbers.
+    if unsafe { libc::lseek(descriptor, 0, libc::SEEK_SET) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    loop {
+        let (buffer, size) = (entries.as_mut_ptr(), entries.len());
+        // SAFETY: the kernel writes `size` bytes at most into `entries`, which lives here.
+        let read = unsafe { libc::syscall(libc::SYS_getdents64, descriptor, buffer, size) };
+        match read {
+            0 => return Ok(()),
+            1.. => {}
+            _ => return Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Waits until all that were reading under RCU have ended that (`synchronize_rcu()`).
+pub(crate) fn wait_for_rcu() -> io::Result<()> {
+    /// `enum membarrier_cmd`, linux/membarrier.h.
+    const MEMBARRIER_CMD_GLOBAL: libc::c_int = 1;
+    // SAFETY: plain numbers.
+    let done = unsafe { libc::syscall(libc::SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) };
+    match done {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// A lock with priority inheritance that forked processes share: a futex that holds the thread id
+/// of its holder. Its memory is given back as the process ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PiLock(&'static AtomicU32);
+
+impl PiLock {
+    /// An open one.
+    pub(crate) fn new() -> io::Result<Self> {
+        let (size, access) = (size_of::<AtomicU32>(), libc::PROT_READ | libc::PROT_WRITE);
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        // SAFETY: new memory of its own, filled with 0.
+        let memory = unsafe { libc::mmap(std::ptr::null_mut(), size, access, flags, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a page of 0 is a valid atomic, aligned, and is never given back.
+        Ok(Self(unsafe { &*memory.cast::<AtomicU32>() }))
+    }
+
+    /// Runs `work` with the lock held.
+    pub(crate) fn held(self, work: impl FnOnce()) -> io::Result<()> {
+        let own = thread_id().unsigned_abs();
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        if self.0.compare_exchange(0, own, success, failure).is_err() {
+            self.futex(libc::FUTEX_LOCK_PI)?;
+        }
+        work();
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+        if self.0.compare_exchange(own, 0, success, failure).is_err() {
+            self.futex(libc::FUTEX_UNLOCK_PI)?;
+        }
+        Ok(())
+    }
+
+    /// One call on it, without a time limit.
+    fn futex(self, operation: libc::c_int) -> io::Result<()> {
+        let word = self.0.as_ptr();
+        let never = std::ptr::null::<libc::timespec>();
+        // SAFETY: the word lives as long as the process.
+        let done = unsafe { libc::syscall(libc::SYS_futex, word, operation, 0, never) };
+        match done {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
 }
 
 /// Kills a child that does not end by itself.

@@ -6,7 +6,8 @@
 //! Tests by part (in crates/guest/src): ping_pong.rs: `ping_pong_counts_two_wakeups_a_round`
 //! (`run`); fork_storm.rs: `fork_storm_counts_every_process_of_every_chain` (`run`),
 //! `a_chain_whose_link_fails_fails_whole` (`link`); affinity_storm.rs:
-//! `affinity_storm_changes_and_all_get_on` (`run`); load/mod.rs:
+//! `affinity_storm_changes_and_all_get_on` (`run`); inside_storm.rs:
+//! `inside_storm_says_how_long_an_outsider_waits` (`run`); load/mod.rs:
 //! `load_runs_a_job_file_and_reports_each_task`; lib.rs:
 //! `what_is_wrong_is_exit_code_2_and_nothing_on_stdout` (`run`); until_placed.rs:
 //! `a_machine_without_little_cpus_cannot_place` (`big_and_little`).
@@ -44,6 +45,32 @@ fn number(report: &Value, field: &str) -> u64 {
     report[field]
         .as_u64()
         .unwrap_or_else(|| panic!("{field}: {report}"))
+}
+
+/// Without a group nobody is held back for long. That a kernel waits for RCU readers may be refused
+/// (nohz_full), and is tried in guests.
+#[test]
+fn inside_storm_says_how_long_an_outsider_waits() {
+    for kind in ["files", "mutex", "pi"] {
+        let report = report(&["inside-storm", kind, "--seconds=1", "--holders", "2"]);
+        assert_eq!(report["kind"], kind);
+        assert_eq!(number(&report, "holders"), 2);
+        assert!(number(&report, "turns") > 0, "{report}");
+        let waited_us = number(&report, "wait_us_max");
+        assert!(waited_us > 0 && waited_us < 60_000_000, "{report}");
+    }
+    for (args, said) in [
+        (&["inside-storm", "mutx"][..], "did you mean `mutex`?"),
+        (
+            &["inside-storm", "pi", "/no/group"][..],
+            "/no/group is no control group",
+        ),
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(said), "{stderr}");
+    }
 }
 
 #[test]

@@ -64,6 +64,8 @@ pub enum NeededFor {
     ForeignSchedulers,
     /// `wakeplace kernel build`.
     KernelTrees,
+    /// `wakeplace lab run`.
+    Lab,
 }
 
 /// One fact about the machine.

@@ -12,7 +12,8 @@
 //! Tests by part: crates/cli/tests/all/kernel.rs::`the_list_says_what_is_here_without_an_archive`
 //! (`cache`, `kept`).
 //!
-//! Callers: crates/cli/src/commands/kernel.rs (`cache`, `kept`), crates/kernel-run.
+//! Callers: crates/cli/src/commands/kernel.rs (`cache`, `kept`), doctor.rs (`kept`),
+//! crates/kernel-run.
 //!
 //! Tests: crates/kernel-tree/tests/all, beside its modules
 
@@ -20,6 +21,7 @@ mod builds;
 mod compile;
 mod config;
 mod content;
+pub mod doctor;
 mod error;
 mod git;
 mod kept;

@@ -15,8 +15,7 @@
 use crate::TreeError;
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
-use wakeplace_archive::program::output;
+use wakeplace_archive::program::{self, output};
 use wakeplace_host::{Check, NeededFor, State};
 
 /// What to do about missing ones.
@@ -57,11 +56,8 @@ pub(crate) fn require() -> Result<(), TreeError> {
 
 /// What of the programs is not here.
 fn missing() -> Vec<String> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    let there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
-    let tools = TOOLS.iter().filter(|name| !there(name));
-    let mut missing: Vec<String> = tools.map(|name| (*name).to_owned()).collect();
+    let tools = program::missing(&TOOLS).into_iter();
+    let mut missing: Vec<String> = tools.map(str::to_owned).collect();
     match compiler_version() {
         None => {
             let name = compiler().to_string_lossy().into_owned();

@@ -8,12 +8,14 @@
 //! (`choose`), `a_kernel_is_judged_by_what_the_live_scheduler_calls` (`judge`),
 //! `the_wanted_kernels_span_those_that_are_tried` (`WANTED`),
 //! boot.rs::`an_x86_guest_runs_a_command_and_brings_back_what_it_did` (`pick`, `get`, `fetch`,
-//! `open`, `read_btf`). `config`, `offers` and `type_information` have no test of their own.
+//! `open`, `read_btf`),
+//! crates/cli/tests/all/doctor.rs::`what_is_kept_is_found_and_nothing_is_made` (`kept`). `config`,
+//! `offers` and `type_information` have no test of their own.
 //!
-//! Callers: bootable.rs (`pick`, `config`), own.rs (`judge`), crates/cli/src/commands (`offers`,
-//! `type_information`).
+//! Callers: bootable.rs (`pick`, `config`), own.rs (`judge`), doctor.rs (`kept`),
+//! crates/cli/src/commands (`offers`, `type_information`).
 //!
-//! Tests: crates/cli/tests/all/lab.rs, crates/lab/tests/boot.rs
+//! Tests: crates/cli/tests/all/lab.rs, crates/cli/tests/all/doctor.rs, crates/lab/tests/boot.rs
 
 use crate::error::Tried;
 use crate::own::is_version;
@@ -261,6 +263,20 @@ pub(crate) fn config(
     let found = found.ok_or_else(|| LabError::damaged(&package, "no configuration in it"))?;
     fs::rename(&found, &at).map_err(LabError::writing(&at))?;
     Ok(at)
+}
+
+/// The kernels in the cache, by version. One that is not whole is left out: a run that wants it
+/// says so.
+pub(crate) fn kept(cache: &Cache, arch: Arch) -> Vec<Kernel> {
+    let folder = cache.path(&format!("kernels/{}", arch.debian()));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let kernel = |entry: fs::DirEntry| {
+        let version = entry.file_name().into_string().ok()?;
+        open(&entry.path(), arch, &version).ok()
+    };
+    let mut kept: Vec<Kernel> = entries.filter_map(kernel).collect();
+    kept.sort_by(|a, b| a.version.cmp(&b.version));
+    kept
 }
 
 /// Every wanted kernel, fetched if it can be had.

@@ -24,6 +24,7 @@ mod bootable;
 mod console;
 mod cpio;
 mod devicetree;
+pub mod doctor;
 mod elf;
 mod error;
 mod guest;

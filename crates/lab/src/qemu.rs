@@ -7,16 +7,18 @@
 //!
 //! Tests by part: `versions_are_read_and_compared` (`parse_version`),
 //! `a_fetched_emulator_is_started_by_its_own_loader` (`fetched`, `command`),
-//! `a_program_that_is_not_there_is_not_found` (`of_machine`, `version`), guest/tests.rs (`script`).
+//! `a_program_that_is_not_there_is_not_found` (`of_machine`, `version`), guest/tests.rs (`script`),
+//! crates/cli/tests/all/doctor.rs::`what_is_kept_is_found_and_nothing_is_made` (`found`).
 //! `get` and `guard` have no test of their own: each boot runs them (crates/lab/tests/boot.rs).
 //!
-//! Callers: run.rs (`get`), guest.rs (`command`).
+//! Callers: run.rs (`get`), guest.rs (`command`), doctor.rs (`found`).
 //!
-//! Tests: below
+//! Tests: below, crates/cli/tests/all/doctor.rs
 
 use crate::{Arch, Cache, LabError, Watch, apt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use wakeplace_archive::apt::read_record;
 use wakeplace_archive::program::output;
 
 /// Older emulators are not used. In 7.2 on x86-64 a CPU can run on in the middle of an instruction
@@ -88,6 +90,18 @@ impl Qemu {
         }
         command
     }
+}
+
+/// The emulator that a run would have without fetching anything, as it describes itself. None: it
+/// would be fetched.
+pub(crate) fn found(cache: Option<&Cache>, arch: Arch) -> Option<String> {
+    let (name, package) = arch.qemu();
+    if let Some(own) = of_machine(name) {
+        return Some(own.version);
+    }
+    let host = Arch::host().ok()?;
+    let kept = read_record(&cache?.closure(host.debian(), &[package]))?;
+    version(&fetched(&kept.root, host, name)).ok()
 }
 
 /// What ends the emulator if this program is killed: util-linux's setpriv, where there is one.

@@ -104,8 +104,10 @@ impl RunMetrics {
             ends: workload.comes_to_an_end(),
             frames: Frames::new(&workload.chains),
             energy: EnergyMeter::of_run(platform, options),
-            latency: (!workload.wakeups_unknown)
-                .then(|| Latency::new(workload.tasks.len(), !workload.no_periods)),
+            latency: (!workload.wakeups_unknown).then(|| match workload.no_periods {
+                true => Latency::of_recording(workload.tasks.len()),
+                false => Latency::new(workload.tasks.len(), true),
+            }),
             residency: Residency::new(platform),
             idle_choices: IdleChoices::new(platform),
             placements: Placements::new(platform),

@@ -7,14 +7,14 @@
 //!
 //! Made by `collector.rs` for each run; chains come from the workload. Times are ns.
 //!
-//! What must stay: names of metrics. A frame whose deadline lies behind the end of the run is not
-//! judged. A frame is missed from one nanosecond after its deadline. Metrics of single chains are
-//! there only where there are several. Free: what leaves every figure as it is (ARCHITECTURE.md,
-//! "What a change may touch"). Tests by part: `frames_by_hand` (`judged`, `report`),
+//! What must stay: names of metrics. How a frame is judged is the workload's `JudgedFrame`, for
+//! recordings as for runs. Each chain has its own metrics, one alone as well. Free: what leaves
+//! every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
+//! `frames_by_hand` (`judged`, `report`),
 //! `an_end_is_that_of_the_frame_that_was_handed_on` (`woken`, `end`),
 //! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
 //! (`first_open`), `an_end_with_a_number_is_of_that_frame` (`end_numbered`, `pass_done`), all
-//! (`new`, `happened`, `begin`, `is_open`, `is_missed`, `signed`); `one`, `wake` and `values` are
+//! (`new`, `happened`, `begin`, `is_open`); `one`, `wake` and `values` are
 //! the tests' own.
 //!
 //! Tests: below
@@ -23,7 +23,7 @@ use crate::metric::Values;
 use std::collections::BTreeMap;
 use wakeplace_engine::observe::Waking;
 use wakeplace_engine::{Happening, Observer};
-use wakeplace_workload::Chain;
+use wakeplace_workload::{Chain, FrameFigures, JudgedFrame};
 
 /// All chains of a run.
 #[derive(Clone, Debug, Default)]
@@ -56,22 +56,6 @@ enum Works {
     On(usize),
     /// On none: it was woken by somebody who works on none, and has not been handed one.
     Elsewhere,
-}
-
-/// A frame that counts.
-#[derive(Clone, Copy, Debug)]
-enum Judged {
-    /// From its deadline to its end, ns; negative: early.
-    Done(i64),
-    /// Its deadline came, and it was never done.
-    Dropped,
-}
-
-impl Judged {
-    /// Dropped, or done later than its deadline by a nanosecond or more.
-    fn is_missed(self) -> bool {
-        matches!(self, Self::Dropped | Self::Done(1..))
-    }
 }
 
 impl Record {
@@ -159,19 +143,10 @@ impl Record {
     }
 
     /// The frames that count, in the order of their begins: those whose deadline came in the run.
-    fn judged(&self, end_ns: u64) -> impl Iterator<Item = Judged> + '_ {
+    fn judged(&self, end_ns: u64) -> impl Iterator<Item = JudgedFrame> + '_ {
         let frames = self.frames.iter();
-        frames.filter_map(move |frame| match frame.end_ns {
-            _ if frame.due_ns > end_ns => None,
-            Some(done_ns) => Some(Judged::Done(signed(done_ns) - signed(frame.due_ns))),
-            None => Some(Judged::Dropped),
-        })
+        frames.filter_map(move |frame| JudgedFrame::of(frame.due_ns, frame.end_ns, end_ns))
     }
-}
-
-/// A time as a number with a sign; one past 292 years is that long.
-fn signed(ns: u64) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
 impl Frames {
@@ -183,46 +158,28 @@ impl Frames {
 
     /// Enters the metrics, if there are chains and frames.
     pub(crate) fn report(&self, end_ns: u64, values: &mut Values) {
-        let (mut late, mut dropped, mut missed, mut row_max) = (Vec::new(), 0, 0, 0);
+        let all = FrameFigures::of(self.chains.iter().map(|chain| chain.judged(end_ns)));
+        if all.frames == 0 {
+            return;
+        }
+        values.count("frames_total", all.frames);
+        values.count("dropped_frames_total", all.dropped);
+        values.count("missed_frames_total", all.missed);
+        let share = all.missed as f64 / all.frames as f64;
+        values.set("missed_frames_pct", share * 100.0);
+        values.count("missed_frames_streak_total", all.streak_max);
         for chain in &self.chains {
-            let (mut of_chain, mut missed_of_chain, mut row) = (0, 0, 0);
-            for frame in chain.judged(end_ns) {
-                match frame {
-                    Judged::Done(late_ns) => late.push(late_ns),
-                    Judged::Dropped => dropped += 1,
-                }
-                of_chain += 1;
-                missed_of_chain += u64::from(frame.is_missed());
-                row = if frame.is_missed() { row + 1 } else { 0 };
-                row_max = row_max.max(row);
-            }
-            missed += missed_of_chain;
-            if self.chains.len() > 1 {
-                let name = &chain.name;
-                values.count(&format!("frames_of_{name}_total"), of_chain);
-                values.count(&format!("missed_frames_of_{name}_total"), missed_of_chain);
-            }
+            let (own, name) = (FrameFigures::of([chain.judged(end_ns)]), &chain.name);
+            values.count(&format!("frames_of_{name}_total"), own.frames);
+            values.count(&format!("missed_frames_of_{name}_total"), own.missed);
         }
-        let frames = late.len() as u64 + dropped;
-        if frames == 0 {
-            return;
-        }
-        values.count("frames_total", frames);
-        values.count("dropped_frames_total", dropped);
-        values.count("missed_frames_total", missed);
-        values.count("missed_frames_streak_total", row_max);
-        if late.is_empty() {
-            return;
-        }
-        late.sort_unstable();
-        for (name, percent) in [
-            ("frame_lateness_us_p50", 50),
-            ("frame_lateness_us_p95", 95),
-            ("frame_lateness_us_p99", 99),
-        ] {
-            // The least value that so many of all are not above.
-            let rank = (late.len() * percent).div_ceil(100).max(1);
-            values.set(name, late[rank - 1] as f64 / 1e3);
+        let names = [
+            "frame_lateness_us_p50",
+            "frame_lateness_us_p95",
+            "frame_lateness_us_p99",
+        ];
+        for (name, late_ns) in names.into_iter().zip(all.lateness_ns.into_iter().flatten()) {
+            values.set(name, late_ns as f64 / 1e3);
         }
     }
 }
@@ -268,6 +225,7 @@ mod tests {
             name: "screen".to_owned(),
             deadline_ns: deadline_ms * MS,
             known: None,
+            recorded: None,
         }])
     }
 
@@ -312,7 +270,10 @@ mod tests {
         ] {
             assert_eq!(values.get(name), Some(expected), "{name}");
         }
-        assert_eq!(values.get("frames_of_screen_total"), None, "one chain");
+        // One chain has its own figures, too. Three of four are 75 %.
+        assert_eq!(values.get("frames_of_screen_total"), Some(4.0));
+        assert_eq!(values.get("missed_frames_of_screen_total"), Some(3.0));
+        assert_eq!(values.get("missed_frames_pct"), Some(75.0));
     }
 
     /// Goal: two frames are under way at once, and each end is that of the frame which was handed

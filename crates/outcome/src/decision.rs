@@ -173,8 +173,13 @@ pub struct Candidate {
     pub capacity: u32,
     /// Capacity less that utilisation.
     pub spare: u32,
+    /// The runnable signal of its queue as it stands, time that tasks run or wait; null: the policy
+    /// keeps none.
+    pub runnable: Option<u32>,
     /// The idle state that it is in.
     pub idle_state: Option<String>,
+    /// The clock that the rule's estimate took for its performance domain with the task there, kHz.
+    pub clock_khz: Option<u32>,
     /// What the rule estimated for the task there.
     pub energy: Option<f64>,
     /// The task fits.

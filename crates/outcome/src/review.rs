@@ -157,6 +157,9 @@ pub struct PartedWakeup {
     pub base: PartedSide,
     /// Under the change.
     pub change: PartedSide,
+    /// Which inputs of the two CPUs differed; null: a side tells none, as a sched_ext scheduler.
+    #[serde(default)]
+    pub differs: Option<String>,
 }
 
 /// What one side did with a wake-up.

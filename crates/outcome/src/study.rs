@@ -114,6 +114,18 @@ pub struct Study {
     /// Metrics in the order of importance; of a result that is read nothing.
     #[serde(skip)]
     pub metrics: Vec<String>,
+    /// A run got stuck, be it an experiment's; of a result that is read nothing.
+    #[serde(skip)]
+    pub stuck: bool,
+}
+
+impl Study {
+    /// Whether a run got stuck: what it measured is no ground for a judgement. Of a result that is
+    /// read only plain cases and variants tell.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.stuck || self.profiles.iter().any(|profile| !profile.complete)
+    }
 }
 
 /// `study run` of several studies.

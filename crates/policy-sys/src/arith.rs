@@ -9,7 +9,8 @@
 //! signals.rs: `util_est_single` (`util_est_next`), `a_run_reaches_so_much` (`util_est_of_run`);
 //! response_time.rs: `a_utilisation_after_a_run` (`approximate_util_avg`),
 //! `the_way_to_a_utilisation` (`approximate_runtime`), `what_fits_by_the_tick`
-//! (`fits_capacity_threshold`); durations.rs: `scaling_by_cpus` (`scaling_factor`); frequency.rs:
+//! (`fits_capacity_threshold`); durations.rs: `scaling_by_cpus` (`scaling_factor`),
+//! `buckets_of_times` (`time_bucket`); frequency.rs:
 //! `utilisation_to_frequency` (`map_util_freq`); live_groups.rs: `hints_stay_within_the_group_s`
 //! (`uclamp_tg_restrict`).
 //!
@@ -90,6 +91,13 @@ pub fn fits_capacity_threshold(capacity: u32, tick_us: u64, half_life: u32) -> u
 pub fn scaling_factor(scaling: u32, nr_cpus: u32) -> u32 {
     // SAFETY: see decay_load.
     unsafe { sys::wp_get_update_sysctl_factor(scaling, nr_cpus) }
+}
+
+/// The bucket that a time, ns, has in histograms of the live scheduler.
+#[must_use]
+pub fn time_bucket(ns: u64) -> usize {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_time_bucket(ns) as usize }
 }
 
 /// Load weight of a nice value; outside -20..=19 the nearest.

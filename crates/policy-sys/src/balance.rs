@@ -10,19 +10,29 @@
 //! `newidle_by_chance` (`newidle_done`, `set_random`), fixtures of nohz (`nohz_target`,
 //! `nohz_pass_end`), fixtures of balance_38 (`nohz_begin`), fixtures of newidle (`newidle_end`),
 //! pulls.rs (`set_offered`, in its helper `offer`), sched_cache.rs: `a_lone_task_is_pushed`
-//! (`push_llc`). `balance_pass_end` and `balance_running` have no test of their own; `prepare`,
-//! `src_cpu`, `dst_cpu`, `push`, `moved` and `levels` are looks that all of the dialogue's tests
-//! use. `nohz_next` is run by crates/engine/tests/behaviour/idle.rs. `number`, `new` and `raw` have
-//! no test of their own.
+//! (`push_llc`), energy_push.rs: `a_tick_pushes_a_task_alone` (`EventResult::push`),
+//! `a_stuck_task_finds_a_smaller_cpu` (`may_push`, `push_target`). `balance_pass_end` and
+//! `balance_running` have no test of their own; `prepare`, `src_cpu`, `dst_cpu`, `push`, `moved`
+//! and `levels` are looks that all of the dialogue's tests use. `nohz_next` is run by
+//! crates/engine/tests/behaviour/idle.rs. `number`, `new` and `raw` have no test of their own.
 //!
 //! Callers: the engine's balancing (crates/engine/src/kernel/model); crates/scx's pull.bpf.h does
 //! the same in BPF.
 //!
 //! Tests: crates/policy-sys/tests/all/balance.rs, crates/policy-sys/tests/all/newidle_7_3.rs
 
-use crate::core::Core;
+use crate::core::{Core, EventResult};
 use crate::sys;
 use crate::task::Task;
+
+impl EventResult {
+    /// Tick: push the running task to `balance.push_cpu` of its CPU, at `balance.push_level`; then
+    /// `Core::active_balance_end`.
+    #[must_use]
+    pub fn push(self) -> bool {
+        self.0 & sys::WP_DID_PUSH != 0
+    }
+}
 
 /// State of the CPU that balances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,6 +220,20 @@ impl Core {
         unsafe {
             sys::wp_active_balance_end(self.ctx_mut(), src_cpu, dst_cpu, level, u32::from(moved))
         };
+    }
+
+    /// Should a task that was put back to wait look for a better CPU?
+    #[must_use]
+    pub fn may_push(&self, task: &Task) -> bool {
+        // SAFETY: reads both only.
+        unsafe { sys::wp_sched_energy_push_task(self.state(), &raw const task.0) != 0 }
+    }
+
+    /// The CPU that such a task goes to. Its own: it stays.
+    #[must_use]
+    pub fn push_target(&mut self, task: &mut Task) -> u32 {
+        // SAFETY: see balance_due; the task is live and exclusive.
+        unsafe { sys::wp_push_fair_task(self.ctx_mut(), &raw mut task.0) }
     }
 
     /// A CPU runs out of work: should it search?

@@ -33,7 +33,7 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 /// What an event led to. A frequency request that nobody carries out blocks its domain for good.
 #[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EventResult(u32);
+pub struct EventResult(pub(crate) u32);
 
 impl EventResult {
     pub(crate) fn new(bits: i32) -> Self {

@@ -90,6 +90,10 @@ pub struct Seen {
     pub spare: u32,
     /// 1: the task fits; 0: it does not; -1: it does but for its `uclamp_min`.
     pub fits: i32,
+    /// Its queue's runnable signal as it stands; None: the policy keeps none (to 5.6).
+    pub runnable: Option<u32>,
+    /// The clock that the estimate took for its performance domain with the task there, kHz.
+    pub clock_khz: Option<u32>,
     /// What the rule estimated for the task there, in the unit of its form (`Core::energy_per_uw`).
     pub energy: Option<u64>,
     /// Why it was not chosen.
@@ -241,6 +245,8 @@ fn of_record(cpu: u32, seen: &sys::wp_seen) -> Seen {
         capacity: seen.capacity,
         spare: seen.spare,
         fits: seen.fits.cast_signed(),
+        runnable: (seen.runnable != sys::WP_NONE).then_some(seen.runnable),
+        clock_khz: (seen.khz != 0).then_some(seen.khz),
         energy: (seen.energy != u64::MAX).then_some(seen.energy),
         dropped: Dropped::from_number(seen.drop),
     }

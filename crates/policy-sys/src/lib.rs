@@ -65,15 +65,15 @@ pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, W
 pub use aliases::of_setting;
 pub use arith::{
     approximate_runtime, approximate_util_avg, avg_update, decay_load, fits_capacity_threshold,
-    map_util_freq, nice_inv_weight, nice_weight, pelt_segments, scaling_factor, uclamp_tg_restrict,
-    util_est_next, util_est_of_run,
+    map_util_freq, nice_inv_weight, nice_weight, pelt_segments, scaling_factor, time_bucket,
+    uclamp_tg_restrict, util_est_next, util_est_of_run,
 };
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use checked::Provenance;
 pub use classes::{ClassMove, ClassTask};
 pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
 pub use group_bandwidth::BandwidthAsks;
-pub use live_group::{LiveGroups, LiveMember};
+pub use live_group::{LiveGroups, LiveMember, Stop};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, SchedMcFacts};
 pub use mode::Mode;
 pub use ondemand::busy_percent;

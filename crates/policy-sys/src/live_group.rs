@@ -4,18 +4,21 @@
 //!
 //! What must stay: weights are cgroups' (1..=10000), quotas us, waits ns. A number of a group is
 //! used again after `free`. Free: the wrapping alone: sums and weights are the core's
-//! (group.c, group_quota.c).
+//! (group.c, group_quota.c, group_park.c).
 //!
 //! Tests by part: live_groups.rs: `tasks_share_by_their_own_weights` (`add`, `set_weight`),
 //! `groups_that_are_too_deep_and_places_that_are_taken` (`free`), `idle_groups` (`set_idle`),
 //! `quotas` (`set_quota`, `charge`, `wait_ns`), `who_sleeps_leaves_its_part` (`leave`),
-//! `whole_averages_count_since_7_3` (`live_member_weigh`);
+//! `whole_averages_count_since_7_3` (`live_member_weigh`); live_park.rs:
+//! `who_is_inside_runs_on_to_its_return` (`hear_returns`, `member_wait_ns`, `stop`),
+//! `nobody_waits_longer_than_ten_seconds` (`parked_ns`), `a_turn_is_run_whole` (`ran`);
 //! `who_looks_while_the_quota_is_added_looks_again` below (`wait_ns` while another CPU adds the
 //! quota). `new` and `raw` have no test of their own.
 //!
 //! Callers: the engine's live queues, for groups of a run.
 //!
-//! Tests: below, crates/policy-sys/tests/all/live_groups.rs
+//! Tests: below, crates/policy-sys/tests/all/live_groups.rs,
+//! crates/policy-sys/tests/all/live_park.rs
 
 use crate::core::Core;
 use crate::sys;
@@ -29,7 +32,24 @@ pub struct LiveGroups(Box<sys::wp_live_groups>);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LiveMember(sys::wp_live_member);
 
+/// Is a running task held back for its group's quota?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It is not.
+    Not,
+    /// At once.
+    Now,
+    /// Where it next returns to user space.
+    AtReturn,
+}
+
 impl LiveMember {
+    /// The struct behind it.
+    #[must_use]
+    pub fn raw(&self) -> &sys::wp_live_member {
+        &self.0
+    }
+
     /// Of this group, by nice value and policy of this weight.
     #[must_use]
     pub fn new(group: u32, own_weight: u32) -> Self {
@@ -99,6 +119,49 @@ impl LiveGroups {
     pub fn wait_ns(&mut self, group: u32, now_ns: u64) -> u64 {
         // SAFETY: as above.
         unsafe { sys::wp_live_group_wait_ns(&raw mut *self.0, group, now_ns) }
+    }
+
+    /// The home hears of every return of a task to user space.
+    pub fn hear_returns(&mut self) {
+        self.0.returns = 1;
+    }
+
+    /// How long the member's task has to wait where it is, if it does not run; 0: it may run.
+    pub fn member_wait_ns(&mut self, member: &LiveMember, now_ns: u64) -> u64 {
+        // SAFETY: writes the groups, reads the member.
+        unsafe { sys::wp_live_member_wait_ns(&raw mut *self.0, &raw const member.0, now_ns) }
+    }
+
+    /// It is parked, and is looked at. How long until the next look; 0: it runs.
+    pub fn parked_ns(
+        &mut self,
+        member: &mut LiveMember,
+        waited_ns: u64,
+        parked_ns: u64,
+        now_ns: u64,
+    ) -> u64 {
+        let (groups, member) = (&raw mut *self.0, &raw mut member.0);
+        // SAFETY: writes the groups and the member, two objects.
+        unsafe { sys::wp_live_parked_ns(groups, member, waited_ns, parked_ns, now_ns) }
+    }
+
+    /// It has run for so long.
+    pub fn ran(&mut self, member: &mut LiveMember, ran_ns: u64, now_ns: u64) {
+        let (groups, member) = (&raw mut *self.0, &raw mut member.0);
+        // SAFETY: as above.
+        unsafe { sys::wp_live_member_ran(groups, member, ran_ns, now_ns) };
+    }
+
+    /// It begins to run, or is looked at as it runs, in user space or not.
+    pub fn stop(&mut self, member: &mut LiveMember, outside: bool, now_ns: u64) -> Stop {
+        let (groups, member) = (&raw mut *self.0, &raw mut member.0);
+        // SAFETY: as above.
+        let stop = unsafe { sys::wp_live_member_stop(groups, member, u32::from(outside), now_ns) };
+        match stop.cast_unsigned() {
+            sys::WP_STOP_NOT => Stop::Not,
+            sys::WP_STOP_NOW => Stop::Now,
+            _ => Stop::AtReturn,
+        }
     }
 
     /// The member stops to be runnable.

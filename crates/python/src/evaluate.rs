@@ -26,6 +26,7 @@ pub(crate) fn evaluate(
     let jobs = crate::jobs(jobs);
     let run = move |stop: &crate::work::Stop| {
         let cells = asked.battery.cells(&asked.request)?;
+        asked.check(&cells)?;
         let matrix = Matrix::of_cells(&cells, asked.request.margin_pct);
         let found = matrix.run(jobs, &|_| stop.check())?;
         asked.judge(&cells, &found, &origin)

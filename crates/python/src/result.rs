@@ -8,7 +8,8 @@
 //! line has. Tests by part: `test_compare_gives_the_bytes_of_its_command` (`simulate`, `text`,
 //! `format`), `test_sim_gives_the_bytes_of_its_command` (`simulate`),
 //! `test_charts_are_those_of_the_page` (`charts`), `test_notebooks_see_the_table` (`html`),
-//! `test_tables_hold_what_the_json_holds` (`records`). No test of its own: `stuck`.
+//! `test_tables_hold_what_the_json_holds` (`records`), `test_a_run_that_is_stuck_is_told`
+//! (`stuck`).
 //!
 //! Tests: crates/python/tests/test_results.py
 
@@ -108,7 +109,7 @@ impl Result {
     fn stuck(&self) -> bool {
         match &self.0 {
             Kept::Comparisons(all) => all.iter().flat_map(|c| &c.runs).any(PolicyRuns::is_stuck),
-            Kept::Studies(_) => false,
+            Kept::Studies(all) => all.iter().any(wakeplace_outcome::Study::is_stuck),
         }
     }
 }

@@ -85,6 +85,8 @@ def test_evaluate_gives_the_bytes_of_its_command(cli, more):
 def test_what_cannot_be_evaluated_is_said():
     with pytest.raises(wp.WakeplaceError, match="the candidate `linux-7.3` is the base"):
         wp.evaluate("linux-7.3")
+    with pytest.raises(wp.WakeplaceError, match="busy_factor=16` is the base"):
+        wp.evaluate("linux-7.3:busy_factor=16")
     with pytest.raises(wp.WakeplaceError, match="did you mean `small`"):
         wp.evaluate("wakeplace", battery="smal")
     with pytest.raises(wp.WakeplaceError, match="did you mean `energy`"):
@@ -96,6 +98,27 @@ def test_study_gives_the_bytes_of_its_command(cli):
     assert name in [study["name"] for study in wp.studies()]
     result = wp.study(name, quick=True, seeds=1, duration="100ms")
     assert result.json() == cli(result.command, "--format", "json")
+
+
+def test_a_run_that_is_stuck_is_told(tmp_path):
+    """Goal: of a task that lets no time pass both `sim` and a study say that a run got stuck."""
+    app = tmp_path / "app.json"
+    app.write_text('{"tasks": {"good": {"run": 10, "sleep": 990}, "spin": {"run": 0}}}')
+
+    def study(workload):
+        file = tmp_path / "study.toml"
+        file.write_text(
+            'title = "x"\nsource = "a test"\nplatform = "tc2"\nduration = "50ms"\nseeds = 1\n'
+            'policies = ["linux-4.17", "linux-7.3"]\n\n[quick]\nseeds = 1\n\n'
+            '[[metric]]\nname = "migrations_total"\n\n'
+            f'[[case]]\ntoken = "a"\nworkload = "{workload}"\n'
+        )
+        return wp.study(file)
+
+    assert study(app).stuck
+    assert not study("periodic:n=1").stuck
+    assert wp.sim("tc2", str(app), "linux-4.17", duration="50ms").stuck
+    assert not wp.sim("tc2", "periodic:n=1", "linux-4.17", duration="50ms").stuck
 
 
 def test_sweep_gives_the_bytes_of_its_command(cli, tmp_path):

@@ -153,7 +153,7 @@ fn difference(
         origin: wakeplace_study::Origin::default(),
         notes,
         warnings: Vec::new(),
-        why_stuck: None,
+        stuck: Vec::new(),
         checks: Vec::new(),
     };
     Ok(Difference {

@@ -59,7 +59,11 @@ fn in_force(status: &Status) -> String {
     for (key, value) in &status.parameters {
         let _ = write!(text, ", {key}={value}");
     }
-    let _ = writeln!(text, " ({})", status.machine);
+    let _ = write!(text, " ({}; ", status.machine);
+    let _ = match &status.energy_model {
+        Some(model) => writeln!(text, "energy model: {model})"),
+        None => writeln!(text, "no energy model)"),
+    };
     text
 }
 

@@ -12,6 +12,8 @@
 //! (`follows_requests`), `a_platform_file_gives_what_the_kernel_lacks` (`file_clock`, `file_model`,
 //! `capacities`, `numbers`), `a_platform_file_of_another_machine_is_refused_with_all_that_differs`
 //! (`fitting`, `compare_clocks`, `compare_order`, `exit_code`),
+//! `clusters_that_cross_those_of_the_file_are_named` (`compare_clusters`, `sharing`),
+//! `the_powers_of_a_file_are_those_that_are_drawn` (`file_model`, `model_words`),
 //! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
 //! `preempts_lazily` and `file_packing` have no test of their own. `new` has no test of its own.
 //!
@@ -107,6 +109,8 @@ pub(crate) struct Machine {
     pub(crate) preempts_lazily: bool,
     /// Where capacities and energy model come from, in words.
     pub(crate) source: String,
+    /// What the powers of the energy model are, in words; none without one.
+    pub(crate) energy: Option<String>,
     /// CPUs whose siblings were read: they were online at that time.
     placed: Vec<bool>,
     choice: PlatformChoice,
@@ -136,6 +140,7 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
         None => kernel_clocks(&kernel),
     };
     let (class_of, classes) = classes(&capacity);
+    let energy = model_words(choice, &perf_domains, power_in_watts);
     let source = match choice {
         PlatformChoice::File(name) => format!("platform file {name}"),
         PlatformChoice::Auto => kernel.capacity_from.to_string(),
@@ -151,6 +156,7 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
         schedutil: follows_requests(&kernel.policies),
         preempts_lazily: preempts_lazily(root),
         source,
+        energy,
         placed: kernel.online.clone(),
         choice: choice.clone(),
         root: root.to_owned(),
@@ -307,6 +313,7 @@ fn fitting(name: &str, kernel: &SysfsMachine) -> Result<Platform, Problem> {
         mismatches.push(format!("it has {theirs} CPUs, this machine {ours}"));
     }
     compare_clocks(&platform, kernel, &mut mismatches);
+    compare_clusters(&platform, kernel, &mut mismatches);
     compare_order(&platform, kernel, &mut mismatches);
     if mismatches.is_empty() {
         return Ok(platform);
@@ -332,6 +339,50 @@ fn compare_clocks(platform: &Platform, kernel: &SysfsMachine, mismatches: &mut V
                  with CPUs {theirs}"
             ));
         }
+    }
+}
+
+/// Tells where groups of CPUs that share something cross the platform's clusters. One may be a part
+/// of the other: a kernel's cluster is what shares a cache, the file's is what shares power.
+fn compare_clusters(platform: &Platform, kernel: &SysfsMachine, mismatches: &mut Vec<String>) {
+    let shared = |level: &&SysfsLevel| matches!(level.kind, LevelKind::Cluster | LevelKind::Llc);
+    for level in kernel.levels.iter().filter(shared) {
+        let nr_cpus = level.group_of.len().min(platform.cpus.len());
+        let of = |group: u16| {
+            let own = (0u16..).zip(&level.group_of[..nr_cpus]);
+            own.filter(move |(_, of)| **of == group).map(|(cpu, _)| cpu)
+        };
+        let mut groups = level.group_of[..nr_cpus].to_vec();
+        groups.sort_unstable();
+        groups.dedup();
+        for group in groups {
+            let ours: Vec<u16> = of(group).collect();
+            for cluster in &platform.clusters {
+                let theirs = numbers(&cluster.cpus);
+                let both = ours.iter().filter(|cpu| theirs.contains(cpu));
+                let both: Vec<u16> = both.copied().collect();
+                if both.is_empty() || both.len() == ours.len() || both.len() == theirs.len() {
+                    continue;
+                }
+                let (first, name, ours) = (both[0], sharing(level.kind), list(&ours));
+                let what = format!(
+                    "CPU {first} shares its {name} with CPUs {ours}, in the file it is in a \
+                     cluster of CPUs {}",
+                    list(&theirs)
+                );
+                if !mismatches.contains(&what) {
+                    mismatches.push(what);
+                }
+            }
+        }
+    }
+}
+
+/// What the CPUs of a group of this level have in common.
+fn sharing(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Cluster => "cluster",
+        _ => "last-level cache",
     }
 }
 
@@ -409,7 +460,20 @@ fn file_packing(platform: &Platform) -> Option<SchedMcFacts> {
     })
 }
 
-/// The file's energy model, one performance domain per clock. Bogo units serve as well as
+/// What the powers of a model are, in words. None: there is no model.
+fn model_words(choice: &PlatformChoice, domains: &[PerfFacts], in_watts: bool) -> Option<String> {
+    let of = match choice {
+        _ if domains.is_empty() => return None,
+        PlatformChoice::Auto => "what the kernel states",
+        PlatformChoice::File(_) => "what the hardware draws by the platform file",
+    };
+    let unit = if in_watts { "" } else { ", in no known unit" };
+    Some(format!("{of}{unit}"))
+}
+
+/// The file's energy model, one performance domain per clock: what the hardware draws, not what a
+/// kernel believes (`em_uw`), since a file is named where the kernel's model is missing or wrong.
+/// The simulator decides by the same powers under `em_powers=drawn`. Bogo units serve as well as
 /// microwatts, since only ratios matter; as milliwatts, so that rounding does not.
 fn file_model(platform: &Platform) -> Vec<PerfFacts> {
     let scale = match platform.power_unit {

@@ -39,6 +39,8 @@ const SCHEMA_VERSION: u32 = 1;
 pub(crate) struct Shape {
     /// Where capacities and energy model come from.
     pub(crate) source: String,
+    /// What the powers of the energy model are; none without one.
+    pub(crate) energy: Option<String>,
     /// CPUs of equal capacity, by name.
     pub(crate) classes: BTreeMap<String, Vec<usize>>,
     /// Performance domains, by name; empty without an energy model.
@@ -61,6 +63,7 @@ impl Shape {
         };
         Self {
             source: machine.source.clone(),
+            energy: machine.energy.clone(),
             classes: machine.classes.iter().enumerate().map(class).collect(),
             domains: machine.domains.iter().map(domain).collect(),
             joules: machine.power_in_watts,
@@ -205,6 +208,9 @@ pub(crate) struct Status {
     pub(crate) parameters: BTreeMap<String, String>,
     /// Where capacities and energy model come from.
     pub(crate) machine: String,
+    /// What the powers of the energy model are, of which joules are made; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) energy_model: Option<String>,
     /// Since it began.
     pub(crate) totals: Metrics,
 }
@@ -219,6 +225,7 @@ impl Status {
             mode: sample.mode.to_owned(),
             parameters: sample.parameters.clone(),
             machine: sample.shape.source.clone(),
+            energy_model: sample.shape.energy.clone(),
             totals: Metrics::between(None, sample),
         }
     }

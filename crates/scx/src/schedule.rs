@@ -152,6 +152,10 @@ fn say_how(live: &Live, machine: &Machine) {
         let insns = insns.map_or_else(|| "unknown".to_owned(), |insns| insns.to_string());
         say(&format!("verified: {program} {insns}"));
     }
+    say(&match &machine.energy {
+        Some(energy) => format!("energy model: {energy}"),
+        None => "no energy model".to_owned(),
+    });
     say(match live.queues_wakeups() {
         true => "wake-ups are queued by the target",
         false => "wake-ups are queued by the waker: this kernel has no other way",

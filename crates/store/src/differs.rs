@@ -1,5 +1,5 @@
-//! What a store is of that is not the sweep that it was opened for, in words (docs/guide/results.md,
-//! "Sweeps").
+//! What a store is of that is not the sweep that it was opened for, in words
+//! (docs/guide/results.md, "Sweeps").
 //!
 //! Called for a store that is refused. What it is of is known by its points; they are compared with
 //! the sweep's, the first ones of each. Free: the words.

@@ -18,6 +18,7 @@
 
 mod cautions;
 mod endings;
+mod frames;
 mod ignored;
 mod stuck;
 #[cfg(test)]
@@ -26,9 +27,11 @@ mod tests;
 pub(crate) use cautions::{hardware_clocks, modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
+pub(crate) use frames::own_deadlines;
 use ignored::ignored;
+pub use stuck::Stuck;
 use stuck::causes;
-pub(crate) use stuck::why_stuck;
+pub(crate) use stuck::stuck;
 use wakeplace_engine::{Ended, MachineState, RunReport};
 use wakeplace_metrics::{RunMetrics, independent};
 use wakeplace_outcome::{Check, SeedRun, Timeline, hash};
@@ -75,10 +78,27 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// What a reader should know before believing the figures: a sentence each, with a remedy.
     pub warnings: Vec<String>,
-    /// Why the first run that could go no further could not; one of the warnings.
-    pub why_stuck: Option<String>,
+    /// The runs that could go no further, the base's first, seed by seed.
+    pub stuck: Vec<Stuck>,
     /// Conditions, filled in by who judged them.
     pub checks: Vec<Check>,
+}
+
+impl Comparison {
+    /// Why a side's run with a seed could go no further, both by their places; None: it could.
+    #[must_use]
+    pub fn why_stuck(&self, side: usize, at: usize) -> Option<&str> {
+        let mut all = self.stuck.iter();
+        let own = all.find(|stuck| (stuck.side, stuck.at) == (side, at));
+        own.map(|stuck| stuck.why.as_str())
+    }
+
+    /// Why the first of a side's runs that could go no further could not; None: all could.
+    #[must_use]
+    pub fn why_side_stuck(&self, side: usize) -> Option<&str> {
+        let own = self.stuck.iter().find(|stuck| stuck.side == side);
+        own.map(|stuck| stuck.why.as_str())
+    }
 }
 
 /// Where a result comes from. Empty: nobody said.
@@ -169,6 +189,7 @@ pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Strin
         causes(run, workloads)
             .chain(idle(run))
             .chain(missed(run))
+            .chain(frames::unmet(run, workloads))
             .chain(uncounted(run, workloads))
             .chain(untimed(run, workloads))
             .chain(ignored(run, workloads))

@@ -16,8 +16,8 @@
 //! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use crate::comparison::{
-    Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, together, warnings,
-    why_stuck,
+    Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, own_deadlines, stuck,
+    together, warnings,
 };
 use crate::hotplug::shown;
 use crate::identity::hash_of;
@@ -33,10 +33,7 @@ use wakeplace_optimum::Machine;
 use wakeplace_outcome::Timeline;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{Chain, MachineFacts, Spec, Workload};
-
-/// Most chains that a note names.
-const MOST_CHAINS_SAID: usize = 8;
+use wakeplace_workload::{MachineFacts, Spec, Workload};
 
 /// A comparison to be made; with one policy, a plain simulation.
 #[derive(Clone, Debug)]
@@ -258,7 +255,7 @@ impl Experiment {
             all.extend(notes.map(|note| format!("{name}: {note}")));
         }
         Comparison {
-            why_stuck: why_stuck(&runs, workloads),
+            stuck: stuck(&runs, workloads),
             platform: self.platform.name.clone(),
             platform_hash: hash_of(&self.platform),
             workload: self.workload.name.clone(),
@@ -427,26 +424,6 @@ fn difference(a: &Finished, b: &Finished) -> String {
         None if hash != again => format!("behaviour hash {hash:016x}, then {again:016x}"),
         None => "details of equal events (tasks, reasons or histograms)".to_owned(),
     }
-}
-
-/// What a recording says itself of when its frames are due.
-fn own_deadlines(workload: &Workload) -> Option<String> {
-    let said = |chain: &Chain| {
-        let us = chain.deadline_ns as f64 / 1e3;
-        let known = chain.known.as_ref()?;
-        Some(format!("{} {us:.1} us ({known})", chain.name))
-    };
-    let all: Vec<String> = workload.chains.iter().filter_map(said).collect();
-    let more = all.len().saturating_sub(MOST_CHAINS_SAID);
-    let few = all[..all.len() - more].join(", ");
-    let more = if more > 0 {
-        format!(", and {more} more")
-    } else {
-        String::new()
-    };
-    (!all.is_empty()).then(|| {
-        format!("deadlines of frames by the recording: {few}{more}; `--deadlines FILE` says others")
-    })
 }
 
 #[cfg(test)]

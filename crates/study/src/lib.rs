@@ -45,6 +45,7 @@ mod scheduler;
 mod seeds;
 mod sensitivity;
 mod settings;
+pub mod sides;
 mod study;
 mod sweep;
 #[cfg(not(target_family = "wasm"))]
@@ -61,12 +62,14 @@ pub use battery::{Battery, BatteryCell};
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies};
 pub use claims::Claims;
-pub use comparison::{Comparison, Origin, PolicyRuns};
+pub use comparison::{Comparison, Origin, PolicyRuns, Stuck};
 pub use direction::{Checked, Direction};
 pub use error::StudyError;
 pub use evaluate::Evaluate;
 pub use experiment::Experiment;
-pub use explain::{About, Answer, CoreAnswer, Question, SchedulerAnswer, TreeAnswer};
+pub use explain::{
+    About, Answer, CoreAnswer, Input, Question, SchedulerAnswer, TreeAnswer, differing,
+};
 pub use hotplug::parse_hotplug;
 pub use kernel_diff::{DiffFound, Drawn, KernelDiff, SignalFound, SignalTally, draw};
 pub use matrix::Matrix;

@@ -3,17 +3,19 @@
 //!
 //! What must stay: wake-ups are compared by task and number, not by time, since runs may already
 //! differ in their clocks; of all that differ the one that is the earliest in the base is it; the
-//! start of a task counts where both had it at the same instant; looking changes no run. `review`
-//! calls it. Tests by part: `the_first_wakeup_that_differs_is_found` (`first_parted`),
-//! `equal_runs_do_not_part` (`Experiment::parting`).
+//! start of a task counts where both had it at the same instant; threads are numbered and named by
+//! the engine, as `explain` takes them; looking changes no run. `review` calls it. Tests by part:
+//! `the_first_wakeup_that_differs_is_found` (`first_parted`), `equal_runs_do_not_part`
+//! (`Experiment::parting`).
 //!
 //! Tests: below
 
 use crate::pool::watch;
 use crate::{Experiment, StudyError};
 use std::collections::BTreeMap;
-use wakeplace_engine::Observer;
 use wakeplace_engine::observe::{Happening, Placement, PlacementKind};
+use wakeplace_engine::{Numbered, Observer, Threads};
+use wakeplace_workload::Workload;
 
 /// A wake-up of a task, or its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,16 +30,11 @@ pub struct Parted {
     pub cpu: [u32; 2],
 }
 
-/// A thread in both runs: the script that it follows, and its number among those that were made of
-/// it.
-type Thread = (u32, Option<u64>);
-
 /// Of each thread: when, and to which CPU, in the order of time.
-#[derive(Debug, Default)]
-struct Choices {
-    threads: Vec<Thread>,
-    made: Vec<u64>,
-    choices: BTreeMap<Thread, Vec<Choice>>,
+#[derive(Debug)]
+struct Choices<'a> {
+    threads: Threads<'a>,
+    choices: BTreeMap<Numbered, Vec<Choice>>,
     kept: usize,
 }
 
@@ -52,25 +49,24 @@ struct Choice {
 /// So many are kept, which take 200 MB for two runs: minutes of most loads.
 const MOST: usize = 4_000_000;
 
-impl Choices {
-    /// The threads of so many scripts.
-    fn of(scripts: usize) -> Self {
+impl<'a> Choices<'a> {
+    /// Of the threads of a workload, none so far.
+    fn of(workload: &'a Workload) -> Self {
         Self {
-            threads: (0..scripts as u32).map(|script| (script, None)).collect(),
-            made: vec![0; scripts],
-            ..Self::default()
+            threads: Threads::new(workload),
+            choices: BTreeMap::new(),
+            kept: 0,
         }
     }
 
     /// A CPU was chosen.
     fn placed(&mut self, time_ns: u64, placed: &Placement) {
-        let thread = self.threads.get(placed.task as usize);
-        if let Some(thread) = thread
+        if let Some(thread) = self.threads.numbered(placed.task)
             && placed.kind != PlacementKind::Exec
             && self.kept < MOST
         {
             self.kept += 1;
-            self.choices.entry(*thread).or_default().push(Choice {
+            self.choices.entry(thread).or_default().push(Choice {
                 time_ns,
                 cpu: placed.cpu,
                 wakes: placed.kind == PlacementKind::Wake,
@@ -79,15 +75,11 @@ impl Choices {
     }
 }
 
-impl Observer for Choices {
+impl Observer for Choices<'_> {
     /// Threads are numbered as they are made; their choices are kept.
     fn happened(&mut self, time_ns: u64, what: &Happening) {
         match what {
-            Happening::Forked { script, .. } => {
-                let made = &mut self.made[*script as usize];
-                self.threads.push((*script, Some(*made)));
-                *made += 1;
-            }
+            Happening::Forked { script, .. } => self.threads.forked(*script),
             Happening::Placement(placed) => self.placed(time_ns, placed),
             _ => {}
         }
@@ -112,29 +104,21 @@ impl Experiment {
         let [base, change] = runs.as_slice() else {
             return Err(StudyError::Empty("expected a base and a change"));
         };
-        let scripts = workloads
-            .first()
-            .map_or(&[][..], |workload| &workload.tasks);
-        let choices = |run| -> Result<Choices, StudyError> {
-            let mut choices = Choices::of(scripts.len());
+        let Some(workload) = workloads.first() else {
+            return Err(StudyError::Empty("expected a seed"));
+        };
+        let choices = |run| -> Result<Choices<'_>, StudyError> {
+            let mut choices = Choices::of(workload);
             watch(run, &mut choices, &|_| {})?;
             Ok(choices)
         };
-        let name = |(script, number): Thread| {
-            let name = &scripts[script as usize].name;
-            number.map_or(name.clone(), |number| format!("{name}-{number:04}"))
-        };
-        Ok(first_parted(&choices(base)?, &choices(change)?, name))
+        Ok(first_parted(&choices(base)?, &choices(change)?))
     }
 }
 
 /// The earliest wake-up, by the first's clock, that went elsewhere in the second.
-fn first_parted(
-    base: &Choices,
-    change: &Choices,
-    name: impl Fn(Thread) -> String,
-) -> Option<Parted> {
-    let of_thread = |(thread, base): (&Thread, &Vec<Choice>)| {
+fn first_parted(base: &Choices<'_>, change: &Choices<'_>) -> Option<Parted> {
+    let of_thread = |(thread, base): (&Numbered, &Vec<Choice>)| {
         let mut pairs = base.iter().zip(change.choices.get(thread)?).enumerate();
         let counts = |one: &Choice, other: &Choice| one.wakes || one.time_ns == other.time_ns;
         let differ = |one: &Choice, other: &Choice| one.cpu != other.cpu && counts(one, other);
@@ -145,7 +129,7 @@ fn first_parted(
     let parted = base.choices.iter().filter_map(of_thread);
     let first = parted.min_by_key(|(thread, _, one, _)| (one.time_ns, *thread));
     first.map(|(thread, wakes, one, other)| Parted {
-        task: name(thread),
+        task: base.threads.name(thread),
         number: if one.wakes { wakes } else { 0 },
         time_ns: [one.time_ns, other.time_ns],
         cpu: [one.cpu, other.cpu],
@@ -154,48 +138,55 @@ fn first_parted(
 
 #[cfg(test)]
 mod tests {
-    use super::{Choice, Choices, Parted, Thread, first_parted};
+    use super::{Choice, Choices, Parted, first_parted};
     use crate::{Request, Source};
+    use wakeplace_engine::Numbered;
+    use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Workload};
 
-    /// Choices of one task: its start, then wake-ups, as time and CPU.
-    fn choices(tasks: &[&[(u64, u32)]]) -> Choices {
+    /// Two tasks, `periodic-0` and `periodic-1`.
+    fn two_tasks() -> Workload {
+        let spec = Spec::parse("periodic:n=2", &LoadOptions::default()).expect("a model");
+        spec.expand(1, MachineFacts::alike(4)).expect("fits")
+    }
+
+    /// Choices of each task: its start, then wake-ups, as time and CPU.
+    fn choices<'a>(workload: &'a Workload, tasks: &[&[(u64, u32)]]) -> Choices<'a> {
         let one = |(at, (time_ns, cpu)): (usize, &(u64, u32))| Choice {
             time_ns: *time_ns,
             cpu: *cpu,
             wakes: at > 0,
         };
-        let mut all = Choices::of(tasks.len());
+        let mut all = Choices::of(workload);
         for (script, own) in (0..).zip(tasks) {
             let own = own.iter().enumerate().map(one).collect();
-            all.choices.insert((script, None), own);
+            all.choices.insert(Numbered { script, fork: None }, own);
         }
         all
     }
 
-    fn name((script, _): Thread) -> String {
-        format!("t{script}")
-    }
-
     #[test]
     fn the_first_wakeup_that_differs_is_found() {
+        let workload = two_tasks();
+        let names: Vec<_> = workload.tasks.iter().map(|task| &task.name).collect();
+        let choices = |tasks: &[&[(u64, u32)]]| choices(&workload, tasks);
         let base = choices(&[&[(0, 1), (10, 1), (20, 2)], &[(5, 0), (15, 3)]]);
         // Task 1 parts at 15, before task 0 does at 20, though it wakes later under the change.
         let change = choices(&[&[(0, 1), (11, 1), (21, 3)], &[(5, 0), (40, 2)]]);
         let expected = Parted {
-            task: "t1".to_owned(),
+            task: names[1].clone(),
             number: 1,
             time_ns: [15, 40],
             cpu: [3, 2],
         };
-        assert_eq!(first_parted(&base, &change, name), Some(expected));
+        assert_eq!(first_parted(&base, &change), Some(expected));
         // A start has the number 0.
         let change = choices(&[&[(0, 2)], &[(5, 0), (15, 3)]]);
-        let found = first_parted(&base, &change, name).unwrap();
-        assert_eq!((found.task.as_str(), found.number), ("t0", 0));
+        let found = first_parted(&base, &change).unwrap();
+        assert_eq!((&found.task, found.number), (names[0], 0));
         // One that is at another time is not the same.
         let change = choices(&[&[(1, 2)], &[(5, 0), (15, 3)]]);
-        assert_eq!(first_parted(&base, &change, name), None);
-        assert_eq!(first_parted(&base, &base, name), None);
+        assert_eq!(first_parted(&base, &change), None);
+        assert_eq!(first_parted(&base, &base), None);
     }
 
     #[test]

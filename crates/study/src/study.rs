@@ -286,6 +286,7 @@ impl Study {
             },
             notes: self.notes(how, &rows, done),
             profiles: done.iter().flat_map(profiles).collect(),
+            stuck: { done.iter() }.any(|(_, runs)| runs.iter().any(PolicyRuns::is_stuck)),
             rows,
             sources,
             sensitivity: None,

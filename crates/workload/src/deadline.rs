@@ -202,6 +202,7 @@ pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<()
             name: new.name.clone(),
             deadline_ns: new.deadline_ns,
             known: None,
+            recorded: None,
         });
     }
     Ok(())

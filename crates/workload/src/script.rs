@@ -29,11 +29,13 @@
 
 mod event;
 mod group;
+mod judged;
 mod measure;
 mod shared;
 
 pub use event::{Event, Pick, SLEEPS_ON_NS, Since, TimerMode};
 pub use group::{Bandwidth, GroupLimits, TaskGroup};
+pub use judged::{FrameFigures, JudgedFrame};
 pub use measure::{Chain, Count, Figure, FigureOf, Series, Statistic, SysbenchBins, TimeUnit};
 pub use shared::{Barrier, Channel, Condition, Counter, Limit, Mutex, Shared, SharedSet, Timer};
 
@@ -284,7 +286,8 @@ pub struct Workload {
     pub chains: Vec<Chain>,
     /// What a kernel draws for groups with a quota comes from this; 0: there is none.
     pub seed: u64,
-    /// Its timers stand for ends of sleeps, as those of a recording. They are no periods.
+    /// It is a recording: its timers stand for ends of sleeps and are no periods, and what first
+    /// wakes a task that is there from the start was not recorded, so that it is no latency.
     pub no_periods: bool,
     /// What is measured by counting; None: nothing.
     pub count: Option<Count>,

@@ -141,7 +141,9 @@ struct wp_lb_env {
 	u32 load_idx;
 	u32 busiest_group; /* index within the domain, WP_NONE: none yet */
 	u32 overload;
-	u32 overutilized;
+	u32 overutilized; /* some CPU is beyond the tipping point ... */
+	u32 roomy;        /* ... some CPU is not */
+	u32 pad;
 	s64 imbalance;
 	u64 total_load;
 	u64 total_capacity;

@@ -17,6 +17,7 @@
 #include "wakeplace/port.h"
 
 struct wp_ctx;
+struct wp_task;
 
 struct wp_em_perf_state {
 	u32 khz;
@@ -75,6 +76,10 @@ int wp_start(struct wp_ctx *ctx WP_NONNULL);
 int wp_reconsider(struct wp_ctx *ctx WP_NONNULL);
 
 /* Natively only: the live build does not hold what follows. */
+/* energy_rework.c: a task that was put back to wait */
+int wp_sched_energy_push_task(const struct wp_ctx *ctx WP_NONNULL,
+			      const struct wp_task *task WP_NONNULL);
+u32 wp_push_fair_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 /* energy_model.c: before the first event; a live home runs it natively */
 u32 wp_em_dev_register_perf_domain(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL,
 				   u32 nr_cpus);

@@ -8,8 +8,8 @@
  * docs/guide/reasons.md (`cargo xtask reasons`); noting changes no decision. Tests by part, names
  * alone being of crates/policy-sys/tests/all: explain.rs::`every_word_is_there_once` (`wp_drop`),
  * explain.rs::`a_copy_answers_alike` (wp_ctx.explain), explain.rs::`beyond_the_limit_of_a_search`
- * (`wp_seen`), explain.rs::`beyond_the_tipping_point` (`wp_no_energy`), asym_switches.rs
- * (`wp_case_bits`).
+ * (`wp_seen`), explain.rs::`the_clock_that_was_assumed` (`khz`, `runnable`),
+ * explain.rs::`beyond_the_tipping_point` (`wp_no_energy`), asym_switches.rs (`wp_case_bits`).
  */
 #ifndef WAKEPLACE_EXPLAIN_H
 #define WAKEPLACE_EXPLAIN_H
@@ -74,6 +74,8 @@ struct wp_seen {
 	u32 capacity; /* left for fair tasks */
 	u32 spare;
 	u32 fits; /* as wp_candidate.fits */
+	u32 runnable; /* its queue's runnable signal as it stands; WP_NONE: the policy keeps none */
+	u32 khz; /* clock that the estimate took for its domain with the task there; 0: none made */
 	u64 energy;
 };
 
@@ -83,7 +85,7 @@ struct wp_explain {
 	u32 no_energy;   /* enum wp_no_energy */
 	u32 short_known; /* the policy asks whether the task is short */
 	u32 is_short;
-	u32 pad;
+	u32 khz; /* clock that the last estimate took, 0: the domain had nothing to do */
 	u64 short_ns; /* where that ends */
 	struct wp_seen seen[WP_MAX_CPUS];
 };

@@ -31,6 +31,8 @@
 #define WP_MAX_OPPS 8192u
 /* Candidates a decision reports. */
 #define WP_MAX_CANDIDATES 32u
+/* Steps in which a queue counts its urgent tasks. */
+#define WP_URGENCY_STEPS 4u
 /* Parameters that struct wp_params has room for. */
 #define WP_MAX_PARAMS 256u
 

@@ -10,6 +10,8 @@
  * part, names alone being of crates/policy-sys/tests/all:
  * live_groups.rs::`shares_are_divided_from_the_outside_in` (`shares`, `load`),
  * live_groups.rs::`quotas` and live_groups.rs::`burst` (`budget_ns`),
+ * live_park.rs::`a_turn_is_run_whole` (`turn_ns`, `unpaid`),
+ * live_park.rs::`who_is_inside_runs_on_to_its_return` (`outside`, `returns`, `wp_live_stop`),
  * live_groups.rs::`groups_that_are_too_deep_and_places_that_are_taken` (WP_LIVE_GROUP_LEVELS,
  * `known`), crates/scx/tests/parity/main.rs::`every_event_is_the_same_in_all_builds` (entry points,
  * in both builds).
@@ -53,11 +55,11 @@ struct wp_live_groups {
 	u32 uneven;  /* groups whose weight is not the default. 0: groups weigh nothing */
 	u32 limited; /* groups with a quota */
 	u32 most_cpus; /* fact: the kernel gives a group its shares on so many CPUs; 0: on all */
-	u32 pad;
+	u32 returns; /* fact: the home hears of a task's return to user space */
 	struct wp_live_group group[WP_MAX_LIVE_GROUPS];
 };
 
-/* A task as the member of a group. The home writes all but the last three. */
+/* A task as the member of a group. The home writes the first three. */
 struct wp_live_member {
 	u32 group;
 	u32 own_weight; /* by its nice value and policy */
@@ -65,6 +67,16 @@ struct wp_live_member {
 	u32 counted;    /* what its group's load has of it; 0: it is not runnable */
 	u32 weighed;    /* its task's weight may be other than its own */
 	u32 partial;    /* its group's `partial` counts it */
+	u32 outside;    /* it was stopped in user space: it holds nothing of the kernel */
+	u32 unpaid;     /* its turn is not taken off the budget */
+	u64 turn_ns;    /* so long it may run although the quota is used up */
+};
+
+/* Is the running task held back for its group's quota? */
+enum wp_live_stop {
+	WP_STOP_NOT,
+	WP_STOP_NOW,
+	WP_STOP_AT_RETURN, /* where it next returns to user space; it is looked at again there */
 };
 
 /* group.c */
@@ -84,5 +96,17 @@ int wp_live_group_set_quota(struct wp_live_groups *groups WP_NONNULL, u32 group,
 int wp_live_group_charge(struct wp_live_groups *groups WP_NONNULL, u32 group, u64 ran_ns,
 			 u64 now_ns);
 u64 wp_live_group_wait_ns(struct wp_live_groups *groups WP_NONNULL, u32 group, u64 now_ns);
+
+/* group_park.c */
+WP_SMALL_FN int wp_live_overdue(u64 waited_ns);
+u64 wp_live_member_wait_ns(struct wp_live_groups *groups WP_NONNULL,
+			   const struct wp_live_member *member WP_NONNULL, u64 now_ns);
+u64 wp_live_parked_ns(struct wp_live_groups *groups WP_NONNULL,
+		      struct wp_live_member *member WP_NONNULL, u64 waited_ns, u64 parked_ns,
+		      u64 now_ns);
+int wp_live_member_ran(struct wp_live_groups *groups WP_NONNULL,
+		       struct wp_live_member *member WP_NONNULL, u64 ran_ns, u64 now_ns);
+int wp_live_member_stop(struct wp_live_groups *groups WP_NONNULL,
+			struct wp_live_member *member WP_NONNULL, u32 outside, u64 now_ns);
 
 #endif

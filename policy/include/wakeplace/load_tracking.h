@@ -117,6 +117,7 @@ int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 
 /* duration.c */
 u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus);
+WP_SMALL_FN u32 wp_time_bucket(u64 ns);
 
 /* capacity.c */
 int wp_set_cpus_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);

@@ -78,6 +78,7 @@ struct wp_ctx {
 	u64 uneven_tick;  /* ... at which some cache had two busy CPUs (live queues) */
 	u64 crowded_tick; /* ... two with WP_CROWD tasks each, or one that shares none */
 	u64 misfit_tick;  /* ... at which a task did not fit the CPU it ran on */
+	u64 overutilized_ns; /* overutilized_linger: when some CPU was last overutilized */
 	u64 idle_turn_ns; /* the last turn of the timer for idle CPUs */
 	u64 idle_timer_ns; /* ... how long it waits since then */
 	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */

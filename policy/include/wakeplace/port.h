@@ -126,6 +126,16 @@ typedef signed long long s64;
 #define WP_IF_SUMS(value) 0
 #endif
 
+/* The energy-aware wake-up as reworked in 2025, and its push: natively alone (energy_rework.c). */
+#if !defined(__bpf__) && !defined(WP_LIVE)
+#define WP_EAS_REWORK
+#endif
+#ifdef WP_EAS_REWORK
+#define WP_IF_REWORK(value) (value)
+#else
+#define WP_IF_REWORK(value) 0
+#endif
+
 /* Something to note for `explain` (explain_notes.c): natively, while a home asks for it. */
 #if defined(__bpf__) || defined(WP_LIVE)
 #define WP_EXPLAIN(ctx, note) ((void)0)

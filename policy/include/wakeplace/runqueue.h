@@ -84,6 +84,11 @@ struct wp_task {
 	s32 util_avg_bias;
 	u32 util_est_uclamp;
 	u32 util_est_uclamp_queued;
+	/* urgency.c */
+	u32 urgency;         /* share of its period from wake-up to sleep, 0..WP_SCALE */
+	u32 urgency_counted; /* its step in nr_urgent of its CPU; 0: in none */
+	u64 woken_ns;        /* when it last woke; 0: never */
+	u64 period_ns;       /* between its last two wake-ups; 0: unknown */
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -110,6 +115,7 @@ struct wp_cpu_queue {
 	u64 curr_dur_ns;        /* to curr_sleeps: duration.c, of the task that executes */
 	u64 curr_exec_ns;       /* when it began */
 	u64 curr_exec_start_ns; /* that moment, clock_task */
+	u32 nr_urgent[WP_URGENCY_STEPS]; /* tasks by step, from 1 (urgency.c) */
 	struct wp_class_cpu classes;
 };
 
@@ -130,7 +136,7 @@ struct wp_cpu_load {
 	u32 thermal_pressure; /* ... thermal limits alone: what 5.7 to 6.9 looked at */
 	u32 nr_removed;
 	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */
-	u32 fits_threshold; /* fits_by_tick: what fits is below this */
+	u32 fits_threshold; /* fits_by_tick, overutilized_margin: what fits is below this */
 	/* clocks */
 	u64 clock_ns;
 	u64 clock_task_ns;
@@ -201,6 +207,9 @@ struct wp_cpu_balance {
 	u64 max_idle_balance_cost_ns;
 	u64 newidle_waited_ns; /* for cache lines, since the new-idle pass under way began */
 	u32 active_balance; /* a push off this CPU is under way */
+	u32 push_cpu;   /* WP_DID_PUSH: where its task is to go ... */
+	u32 push_level; /* ... and the level of that CPU's domains that spans both */
+	u32 pad;
 	struct wp_lb lb[WP_MAX_LEVELS];
 	struct wp_mc_cpu mc;
 };
@@ -241,6 +250,7 @@ enum wp_event_result {
 				  * idle CPU: it answers a kick now (wp_nohz_begin) */
 	WP_DID_STATS = 1 << 3, /* tick: only decay the signals of idle CPUs */
 	WP_DID_END_REST = 1 << 4, /* tick: the timer for idle CPUs has rested; it is due now */
+	WP_DID_PUSH = 1 << 5, /* tick: push the running task to its CPU's push_cpu */
 };
 
 enum wp_queue_flags {
@@ -259,7 +269,7 @@ enum wp_resched {
 	WP_RESCHED_LAZY, /* a mark: when it next leaves the kernel for user mode, and at its tick */
 };
 
-/* rq.c: events of tasks and run queues */
+/* rq.c, tick.c: events of tasks and run queues */
 int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL);
 int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,

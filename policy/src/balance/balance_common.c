@@ -79,6 +79,7 @@ WP_INLINE void wp_balance_reset(struct wp_lb_env *bal)
 	bal->total_capacity = 0;
 	bal->overload = 0;
 	bal->overutilized = 0;
+	bal->roomy = 0;
 	bal->imbalance = 0;
 	bal->migration_type = WP_MIGRATE_LOAD;
 	bal->power.pulls = 0;
@@ -88,12 +89,14 @@ WP_INLINE void wp_balance_reset(struct wp_lb_env *bal)
 /* What a pass over all groups says of the root domain; lower levels can only set. */
 WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	if (wp_bal_dom(ctx, bal)->top) {
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+
+	if (dom->top)
 		ctx->overload = bal->overload;
-		ctx->overutilized = bal->overutilized;
-	} else if (bal->overutilized) {
-		ctx->overutilized = 1;
-	}
+	if (wp_pass_overutilized(ctx, bal))
+		wp_set_rd_overutilized(ctx, bal->now_ns);
+	else if (dom->top)
+		wp_clear_rd_overutilized(ctx, bal->now_ns);
 }
 
 #ifdef WP_KEEPS
@@ -110,7 +113,7 @@ WP_INLINE int wp_below_tipping_point(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	u32 i, overload = 0;
 
 	if (!ctx->quick || ctx->kept || !ctx->energy_active || (!dom->top && ctx->overutilized) ||
-	    (dom->flags & WP_SD_NUMA)) /* whose groups may reach beyond it */
+	    !wp_tips_by_any(ctx) || (dom->flags & WP_SD_NUMA)) /* groups may reach beyond it */
 		return 0;
 	WP_FOR(i, wp_kept_words(ctx), WP_MASK_WORDS) {
 		excluded |= bal->excluded[i];
@@ -127,6 +130,7 @@ WP_INLINE int wp_below_tipping_point(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	}
 	bal->overload = overload;
 	bal->overutilized = 0;
+	bal->roomy = 1;
 	return 1;
 }
 
@@ -145,6 +149,7 @@ WP_INLINE int wp_balanced_as_kept(struct wp_ctx *ctx, struct wp_lb_env *bal,
 #ifdef WP_CHECK_BOUNDS
 	struct wp_lb_env walked = *bal;
 	u32 overload = ctx->overload, overutilized = ctx->overutilized;
+	u64 overutilized_ns = ctx->overutilized_ns;
 	u32 source;
 
 	wp_balance_reset(&walked);
@@ -152,8 +157,10 @@ WP_INLINE int wp_balanced_as_kept(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	WP_CHECK_KEPT("source", bal->dom, WP_NONE, source);
 	WP_CHECK_KEPT("overload", bal->dom, bal->overload, walked.overload);
 	WP_CHECK_KEPT("overutilized", bal->dom, bal->overutilized, walked.overutilized);
+	WP_CHECK_KEPT("roomy", bal->dom, bal->roomy, walked.roomy);
 	ctx->overload = overload;
 	ctx->overutilized = overutilized;
+	ctx->overutilized_ns = overutilized_ns;
 #else
 	(void)find;
 #endif

@@ -63,7 +63,7 @@ WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_lb_env *bal, const str
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	struct wp_sg_lb_stats *s = &bal->sums;
 
-	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
+	wp_stats_tipping(ctx, bal, c);
 	if (!c->queue.nr_running && wp_cpu_idle(c))
 		return;
 	bal->overload |= c->queue.nr_running > 1;
@@ -111,6 +111,7 @@ static void wp_check_group(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 	WP_CHECK_KEPT("misfit", at, bal->sums.misfit, before->sums.misfit);
 	WP_CHECK_KEPT("overload", at, bal->overload, before->overload);
 	WP_CHECK_KEPT("overutilized", at, bal->overutilized, before->overutilized);
+	WP_CHECK_KEPT("roomy", at, bal->roomy, before->roomy);
 }
 #endif
 
@@ -141,15 +142,18 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	struct wp_sg_lb_stats *s = &bal->sums;
+	u32 before = bal->overutilized; /* of the groups before it */
 
 	wp_sums_clear(s);
+	bal->overutilized = 0;
 	wp_add_group(ctx, bal, g, group, local);
 	/* Two tasks that share a core would rather have one each. */
 	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_CPU_NOT_IDLE &&
 			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
 	s->asym_packing = !local && wp_sched_group_asym(ctx, bal, dom, g, s);
 	s->llc_balance = !local && wp_llc_balance(ctx, bal, g);
-	wp_sums_close(s, g, dom->imbalance_pct);
+	wp_sums_close(s, g, wp_may_be_overloaded(ctx, bal->overutilized), dom->imbalance_pct);
+	bal->overutilized |= before;
 	wp_record_sg_llc_stats(ctx, bal, g, s->util);
 	if (s->group_type != WP_GROUP_OVERLOADED)
 		s->avg_load = 0; /* says nothing while there is room */
@@ -318,7 +322,7 @@ WP_INLINE int wp_kept_no_busier(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	bal->total_load += sum->load;
 	bal->total_capacity += g->capacity;
 	bal->overload |= sum->overload > 0;
-	bal->overutilized |= sum->overutilized > 0;
+	wp_kept_tipping(bal, sum, g->nr_cpus);
 	return 1;
 }
 #endif

@@ -91,7 +91,7 @@ WP_INLINE void wp_counts_add(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 cpu,
 	s->weighted_load += wp_cpu_load(ctx, c);
 	s->idle_cpus += wp_cpu_idle(c);
 	bal->overload |= c->queue.nr_running > 1;
-	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
+	wp_stats_tipping(ctx, bal, c);
 	if (local)
 		return;
 	d->most = wp_max64(d->most, load);

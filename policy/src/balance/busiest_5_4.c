@@ -74,7 +74,7 @@ WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_lb_env *bal, struct wp
 	bal->overload |= c->queue.nr_running > 1;
 	if (!c->queue.nr_running && wp_cpu_idle(c))
 		s->idle_cpus++;
-	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
+	wp_stats_tipping(ctx, bal, c);
 	if (c->queue.misfit_task_load && (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY)) {
 		s->misfit = wp_max(s->misfit, c->queue.misfit_task_load);
 		bal->overload = 1;
@@ -112,6 +112,7 @@ static void wp_check_group_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 	WP_CHECK_KEPT("misfit", at, s->misfit, walked->misfit);
 	WP_CHECK_KEPT("overload", at, bal->overload, before->overload);
 	WP_CHECK_KEPT("overutilized", at, bal->overutilized, before->overutilized);
+	WP_CHECK_KEPT("roomy", at, bal->roomy, before->roomy);
 }
 #endif
 

@@ -16,7 +16,9 @@
  * all/balance_7_3.rs: `group_classes` (`wp_group_is_overloaded`, `wp_group_has_capacity`,
  * `wp_sums_clear`, `wp_sums_add`, `wp_sums_close`), `class_test_order` (`wp_group_classify`),
  * `numa_imbalance` (`wp_adjust_numa_imbalance`); all/slow_7_3.rs: `exactly_full_is_fully_busy`,
- * `numa_keeps_small_groups_together`; fixtures/balance: class-*.toml, smt-balance-class.toml.
+ * `numa_keeps_small_groups_together`; fixtures/balance: class-*.toml, smt-balance-class.toml,
+ * overloaded-with-energy-*.toml and fixtures/fork: overloaded-with-energy-*.toml
+ * (`wp_may_be_overloaded`).
  *
  * Callers: busiest.c and imbalance.c; idlest_class.c (the slow path).
  *
@@ -43,10 +45,23 @@ WP_INLINE int wp_group_has_capacity(const struct wp_sg_lb_stats *s, u32 pct)
 	       (u64)s->capacity * 100 > s->util * pct;
 }
 
-/* The class of closed sums; `imbalanced`: a pull from the group failed because of affinity. */
-WP_INLINE u32 wp_group_classify(const struct wp_sg_lb_stats *s, u32 imbalanced, u32 pct)
+/*
+ * May a group be overloaded at all, with such a CPU or without one? By overloaded_if_overutilized
+ * not without, where energy-aware placement is on (docs/rules/balancing.md#overloaded-with-energy).
+ */
+WP_INLINE u32 wp_may_be_overloaded(const struct wp_ctx *ctx, u32 overutilized)
 {
-	if (wp_group_is_overloaded(s, pct))
+	return overutilized || !ctx->energy_active ||
+	       !ctx->params.overloaded_if_overutilized;
+}
+
+/*
+ * The class of closed sums; `may`: it may be overloaded; `imbalanced`: a pull from the group failed
+ * because of affinity.
+ */
+WP_INLINE u32 wp_group_classify(const struct wp_sg_lb_stats *s, u32 may, u32 imbalanced, u32 pct)
+{
+	if (may && wp_group_is_overloaded(s, pct))
 		return WP_GROUP_OVERLOADED;
 	if (s->llc_balance)
 		return WP_GROUP_LLC_BALANCE;
@@ -83,14 +98,15 @@ WP_INLINE void wp_sums_add(const struct wp_ctx *ctx, struct wp_sg_lb_stats *s, u
 }
 
 /* Capacities are those of the last refresh by balancing. The average load is always there. */
-WP_INLINE void wp_sums_close(struct wp_sg_lb_stats *s, const struct wp_sched_group *g, u32 pct)
+WP_INLINE void wp_sums_close(struct wp_sg_lb_stats *s, const struct wp_sched_group *g, u32 may,
+			     u32 pct)
 {
 	s->capacity = g->capacity;
 	s->min_capacity = g->min_capacity;
 	s->max_capacity = g->max_capacity;
 	s->weight = g->nr_cpus;
 	s->avg_load = wp_div(s->load * WP_SCALE, s->capacity);
-	s->group_type = wp_group_classify(s, g->imbalanced, pct);
+	s->group_type = wp_group_classify(s, may, g->imbalanced, pct);
 }
 
 /*

@@ -14,7 +14,7 @@
  * all/balance.rs: `nohz_kick_rule`, `nohz_statistics_every_32_ms`; engine/tests/behaviour/idle.rs
  * runs `wp_nohz_next`.
  *
- * Callers: `wp_tick_end` (rq.c) for kicks; crates/policy-sys/src/balance.rs for the pass,
+ * Callers: `wp_tick_end` (tick.c) for kicks; crates/policy-sys/src/balance.rs for the pass,
  * `Core::nohz_enter` and `nohz_exit` as ticks stop.
  *
  * Kernel: nohz_balance_enter_idle(), nohz_balance_exit_idle(), nohz_balancer_kick(),

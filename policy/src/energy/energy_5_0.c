@@ -52,6 +52,7 @@ WP_FN u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx WP_NONNULL, u32 index, u3
 	u32 i, khz, top = t->nr_states - 1;
 	const struct wp_em_perf_state *s = WP_AT(t->state, top);
 
+	WP_EXPLAIN(ctx, wp_explain_clock(ctx, 0));
 	if (!sum_util)
 		return 0;
 	khz = wp_map_freq(max_util, t->max_khz, pd->capacity);
@@ -61,6 +62,7 @@ WP_FN u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx WP_NONNULL, u32 index, u3
 			break;
 		}
 	}
+	WP_EXPLAIN(ctx, wp_explain_clock(ctx, s->khz));
 	if (ctx->params.energy_aware == WP_ENERGY_V3)
 		return wp_div((u64)(s->power_uw / 1000) * sum_util, s->performance);
 	if (ctx->params.energy_aware == WP_ENERGY_510)
@@ -170,6 +172,7 @@ WP_INLINE s64 wp_energy_on(const struct wp_ctx *ctx, const struct wp_energy_pd *
 		     base;
 
 	wp_note_candidate(dec, option->cpu, option->util, option->spare, 1, energy);
+	WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, option->cpu));
 	return (s64)energy;
 }
 

@@ -55,6 +55,7 @@ WP_INLINE s64 wp_delta_5_10(const struct wp_ctx *ctx, u32 index, const struct wp
 	u64 energy = wp_compute_energy_5_10(ctx, index, task, option->cpu) - base;
 
 	wp_note_candidate(dec, option->cpu, option->util, option->spare, 1, energy);
+	WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, option->cpu));
 	return (s64)energy;
 }
 

@@ -56,6 +56,7 @@ WP_INLINE u64 wp_em_cpu_energy_6_1(const struct wp_ctx *ctx, u32 index, const st
 	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
 	u32 i, state = t->nr_states - 1, khz, util;
 
+	WP_EXPLAIN(ctx, wp_explain_clock(ctx, 0));
 	if (!busy)
 		return 0;
 	util = wp_min(allowed, wp_eenv_pd_max_util_6_1(ctx, index, task, dst));
@@ -69,5 +70,6 @@ WP_INLINE u64 wp_em_cpu_energy_6_1(const struct wp_ctx *ctx, u32 index, const st
 			break;
 		}
 	}
+	WP_EXPLAIN(ctx, wp_explain_clock(ctx, WP_AT(t->state, state)->khz));
 	return wp_div(wp_em_cost_61(t, WP_AT(t->state, state)) * busy, pd->capacity);
 }

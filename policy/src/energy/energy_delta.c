@@ -23,25 +23,25 @@
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/energy_7_3.rs: `eas_vector_rows` (`wp_find_energy_efficient_cpu`, `wp_delta_visit`,
  * `wp_compute_energy`), `no_margin` (`wp_delta_choose`), `inefficient_state_is_skipped`,
- * `limits_of_a_domain` (`wp_pd_cost`), `runnable_boost` (`wp_perf_with`), `other_classes_count`
- * (`wp_delta_add`, `wp_eenv_pd_max_util`), `hints_rank_candidates` (`wp_delta_eligible`,
- * `wp_delta_fits`), `hints_of_the_queue` (`wp_delta_hints`), `lower_with_the_task_keeps_prev`;
- * all/energy_7_3_oracle.rs: `v73_agrees_on_random_states`, `v612_agrees_on_random_states`
- * (`wp_delta_pick`, `wp_delta_begin`); fixtures/energy: task-busy-*.toml
- * (`wp_eenv_task_busy_time`), hints-*carried*.toml; all/uclamp_sum.rs:
+ * `limits_of_a_domain` (`wp_pd_state`, `wp_pd_cost`), `runnable_boost` (`wp_perf_with`),
+ * `other_classes_count` (`wp_delta_add`, `wp_eenv_pd_max_util`), `hints_rank_candidates`
+ * (`wp_delta_eligible`, `wp_delta_fits`), `hints_of_the_queue` (`wp_delta_hints`),
+ * `lower_with_the_task_keeps_prev`; all/energy_7_3_oracle.rs: `v73_agrees_on_random_states`,
+ * `v612_agrees_on_random_states` (`wp_delta_pick`, `wp_delta_begin`); fixtures/energy:
+ * task-busy-*.toml (`wp_eenv_task_busy_time`), hints-*carried*.toml; all/uclamp_sum.rs:
  * `hints_move_the_state_not_the_busy_time` (`wp_delta_within_hints`).
  *
  * Callers: `wp_select_by_energy` (energy_idle.c).
  *
  * Kernel: find_energy_efficient_cpu(), compute_energy(), eenv_task_busy_time(),
  *         eenv_pd_busy_time() as wp_delta_pick(), eenv_pd_max_util(), kernel/sched/fair.c;
- *         em_pd_get_efficient_state() as wp_pd_cost(), include/linux/energy_model.h
+ *         em_pd_get_efficient_state() as wp_pd_state(), include/linux/energy_model.h
  * Tests: fixtures/energy, all/energy_7_3.rs, all/energy_7_3_oracle.rs, all/uclamp_sum.rs
  */
 #include "wakeplace/policy.h"
 
 /* First efficient state, within the limits (7.3), of at least `perf`; none: the highest allowed. */
-WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_domain *pd, u32 perf)
+WP_INLINE u32 wp_pd_state(const struct wp_ctx *ctx, const struct wp_perf_domain *pd, u32 perf)
 {
 	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
 	u32 unlimited = WP_NOT_LIVE(ctx->params.energy_aware == WP_ENERGY_612);
@@ -56,7 +56,14 @@ WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_domain *
 		state = i;
 		break;
 	}
-	return WP_AT(t->state, state)->cost;
+	WP_EXPLAIN(ctx, wp_explain_clock(ctx, WP_AT(t->state, state)->khz));
+	return state;
+}
+
+/* Its cost. */
+WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_domain *pd, u32 perf)
+{
+	return WP_AT(wp_em_perf_table(pd)->state, wp_pd_state(ctx, pd, perf))->cost;
 }
 
 /* The performance that a CPU's domain has to run at for it, with the task there. */
@@ -318,6 +325,7 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 		s->best_delta = wp_min64(s->best_delta, s->prev_delta);
 		wp_note_candidate(dec, prev, p->prev_util, (u32)p->prev_spare, p->prev_fits,
 				  s->prev_delta);
+		WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, prev));
 	}
 	if (!wp_delta_eligible(s, p)) {
 		WP_EXPLAIN(ctx, wp_drop_pick_whole(ctx, p->cpu, p->spare <= p->prev_spare));
@@ -327,6 +335,7 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 	if (with < base)
 		return 1;
 	wp_note_candidate(dec, p->cpu, p->util, (u32)p->spare, p->fits, with - base);
+	WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, p->cpu));
 	if (p->fits > 0 && s->best_fits > 0 && with - base >= s->best_delta) {
 		WP_EXPLAIN(ctx, wp_drop(ctx, p->cpu, WP_DROP_MORE_ENERGY));
 		return 0;

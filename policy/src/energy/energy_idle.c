@@ -52,6 +52,7 @@ WP_FN int wp_idle_energy_offer(const struct wp_ctx *ctx WP_NONNULL,
 
 	at->idle = (u32)wp_cpu_idle(WP_AT(ctx->cpus, at->cpu));
 	wp_note_candidate(dec, at->cpu, at->util, (u32)at->spare, at->fits, at->delta);
+	WP_EXPLAIN(ctx, wp_explain_clock_of(ctx, at->cpu));
 	if (at->cpu == prev)
 		dec->energy_prev = *at;
 	why = wp_idle_energy_loses(at, best, prev);
@@ -202,6 +203,10 @@ WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 
 #ifndef WP_LIVE
 	if (ctx->params.energy_aware < WP_ENERGY_61)
 		return wp_find_energy_efficient_cpu_5_10(ctx, task, this_cpu, prev, dec);
+#endif
+#ifdef WP_EAS_REWORK
+	if (ctx->params.energy_rework && ctx->params.energy_aware >= WP_ENERGY_612)
+		return wp_find_energy_efficient_cpu_rework(ctx, task, this_cpu, prev, dec);
 #endif
 	if (ctx->params.energy_idle && wp_find_energy_idle_cpu(ctx, task, this_cpu, prev, dec))
 		return 1;

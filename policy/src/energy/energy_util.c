@@ -45,7 +45,8 @@ WP_INLINE u32 wp_energy_wait(const struct wp_ctx *ctx, const struct wp_cpu *c,
 {
 	if (!ctx->params.energy_wait || wp_cpu_idle(c))
 		return 0;
-	return wp_min(wp_max(c->load.util_est, 1), wp_task_util_est(ctx, task));
+	return wp_min(wp_max(c->load.util_est, 1), wp_task_util_est(ctx, task)) *
+	       wp_max(wp_rq_urgency(ctx, c), wp_task_urgency(ctx, task)) / WP_URGENCY_STEPS;
 }
 
 /* A CPU's utilisation without the waking task, and with the task on it. */
@@ -65,11 +66,12 @@ WP_INLINE struct wp_util_pair wp_run_pair(const struct wp_ctx *ctx, u32 cpu,
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_util_pair u = { c->load.avg.util_avg, c->load.avg.util_avg };
 	struct wp_util_pair r = { c->load.avg.runnable_avg, c->load.avg.runnable_avg };
+	u32 queued = wp_rq_urgency(ctx, c);
 
 	if (WP_NOT_LIVE(ctx->params.runnable_boost_freq))
 		boost = 0;
 	if (WP_NOT_LIVE(boost && !ctx->params.runnable_boost_task)) {
-		u.without = wp_runnable_boost(ctx, u.without, r.without);
+		u.without = wp_runnable_boost(ctx, u.without, r.without, queued);
 		u.with = u.without;
 		boost = 0;
 	}
@@ -81,8 +83,9 @@ WP_INLINE struct wp_util_pair wp_run_pair(const struct wp_ctx *ctx, u32 cpu,
 		r.with += task->avg.runnable_avg;
 	}
 	if (boost) {
-		u.without = wp_runnable_boost(ctx, u.without, r.without);
-		u.with = wp_runnable_boost(ctx, u.with, r.with);
+		u.without = wp_runnable_boost(ctx, u.without, r.without, queued);
+		u.with = wp_runnable_boost(ctx, u.with, r.with,
+					   wp_max(queued, wp_task_urgency(ctx, task)));
 	}
 	return u;
 }

@@ -12,7 +12,8 @@
  * `energy_vector_of_5_0`, `a_hint_decides` (`wp_explain_end`, `wp_explain_cpu`, `wp_explain_fits`),
  * `a_copy_answers_alike` (`wp_explain_begin`), `the_tipping_point_is_made_up`,
  * `under_another_policy` (`wp_explain_adopt`), `short_as_the_rules_ask`,
- * `short_is_told_where_it_is_asked` (`wp_short_limit_ns`).
+ * `short_is_told_where_it_is_asked` (`wp_short_limit_ns`), `the_clock_that_was_assumed`
+ * (`wp_explain_runnable`).
  *
  * Callers: `Core::explain` and `Core::copy_under` (crates/policy-sys/src/explain.rs).
  *
@@ -51,6 +52,15 @@ WP_INLINE u32 wp_explain_fits(const struct wp_ctx *ctx, const struct wp_task *ta
 	return (u32)wp_util_fits(ctx, util, p.uclamp_min, p.uclamp_max, cpu);
 }
 
+/* A queue's runnable signal. The third signal of PELT was something else, or nothing, to 5.6. */
+WP_INLINE u32 wp_explain_runnable(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (ctx->params.runnable_is_load || ctx->params.pelt_scale == WP_PELT_RATIO ||
+	    ctx->params.pelt_scale == WP_PELT_NONE)
+		return WP_NONE;
+	return c->load.avg.runnable_avg;
+}
+
 /* How a CPU stands: whatever the rule has looked at. */
 WP_INLINE void wp_explain_cpu(const struct wp_ctx *ctx, const struct wp_task *task, u32 rule,
 			      u32 cpu, struct wp_seen *seen)
@@ -61,6 +71,7 @@ WP_INLINE void wp_explain_cpu(const struct wp_ctx *ctx, const struct wp_task *ta
 	seen->util = wp_cpu_util(ctx, cpu, task, cpu, 0);
 	seen->spare = (u32)wp_sub(c->load.capacity, seen->util);
 	seen->fits = wp_explain_fits(ctx, task, rule, cpu, seen->util);
+	seen->runnable = wp_explain_runnable(ctx, c);
 	if (seen->drop != WP_DROP_NOT_LOOKED_AT)
 		return;
 	if (!c->queue.online)

@@ -15,8 +15,9 @@
  * `packing_says_nothing_where_a_small_task_stays` (`wp_drop_undo`), `tc2_case_a`
  * (`wp_drop_groups`), `beyond_the_tipping_point` (`wp_drop`, `wp_explain_target`,
  * `wp_explain_no_energy`), `beyond_the_limit_of_a_search` (`wp_drop_beyond`, `wp_drop_rest`),
- * `a_copy_answers_alike` (`wp_explain_of`, `wp_explain_forget`). `wp_drop_barred` by those with an
- * energy model.
+ * `the_clock_that_was_assumed`, `each_form_says_its_clock` (`wp_explain_clock`,
+ * `wp_explain_clock_of`), `a_copy_answers_alike` (`wp_explain_of`, `wp_explain_forget`).
+ * `wp_drop_barred` by those with an energy model.
  *
  * Callers: all rules of placement, energy and packing, through WP_EXPLAIN.
  *
@@ -39,6 +40,7 @@ static void wp_explain_forget(struct wp_explain *x)
 	WP_FOR(cpu, WP_MAX_CPUS, WP_MAX_CPUS) {
 		WP_AT(x->seen, cpu)->drop = WP_DROP_NOT_LOOKED_AT;
 		WP_AT(x->seen, cpu)->order = 0;
+		WP_AT(x->seen, cpu)->khz = 0;
 	}
 }
 
@@ -127,6 +129,20 @@ static void wp_explain_no_energy(const struct wp_ctx *ctx, const struct wp_reque
 static void wp_explain_target(const struct wp_ctx *ctx, u32 target)
 {
 	wp_explain_of(ctx)->target = target;
+}
+
+/* An estimate takes this clock for its domain; 0: it needs none. */
+static void wp_explain_clock(const struct wp_ctx *ctx, u32 khz)
+{
+	wp_explain_of(ctx)->khz = khz;
+}
+
+/* The last estimate was with the task on `cpu`. */
+static void wp_explain_clock_of(const struct wp_ctx *ctx, u32 cpu)
+{
+	struct wp_explain *x = wp_explain_of(ctx);
+
+	WP_AT(x->seen, cpu)->khz = x->khz;
 }
 
 /* Of a performance domain another CPU is of interest. `hint`: it fits better, not only has more to

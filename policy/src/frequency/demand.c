@@ -102,7 +102,8 @@ WP_FN u32 wp_runnable_boost_uclamp(const struct wp_ctx *ctx WP_NONNULL,
 	if (ctx->params.runnable_is_load || !ctx->params.runnable_boost || !raw)
 		return util;
 	return wp_runnable_boost(ctx, util,
-				 (u32)wp_div((u64)util * c->load.avg.runnable_avg, raw));
+				 (u32)wp_div((u64)util * c->load.avg.runnable_avg, raw),
+				 wp_rq_urgency(ctx, c));
 }
 
 /* The fair class's demand where hints add up. */
@@ -132,7 +133,8 @@ WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cp
 	if (WP_NOT_LIVE(ctx->params.util_est_faster && ctx->params.util_est_faster_freq))
 		util = wp_max(util, wp_util_est_faster(ctx, c));
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
-		util = wp_runnable_boost(ctx, util, c->load.avg.runnable_avg);
+		util = wp_runnable_boost(ctx, util, c->load.avg.runnable_avg,
+					 wp_rq_urgency(ctx, c));
 	return wp_min(util, c->load.capacity_orig);
 }
 

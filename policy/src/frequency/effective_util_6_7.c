@@ -77,7 +77,8 @@ WP_FN u32 wp_sugov_get_util_6_7(const struct wp_ctx *ctx WP_NONNULL,
 			fair = wp_min(wp_max(fair, wp_util_est_faster(ctx, c)),
 				      c->load.capacity_orig);
 		if (ctx->params.runnable_boost && !ctx->params.runnable_is_load)
-			fair = wp_min(wp_runnable_boost(ctx, fair, c->load.avg.runnable_avg),
+			fair = wp_min(wp_runnable_boost(ctx, fair, c->load.avg.runnable_avg,
+							wp_rq_urgency(ctx, c)),
 				      c->load.capacity_orig);
 	}
 	return wp_effective_cpu_util_6_7(ctx, c, fair, (const struct wp_task *)0);

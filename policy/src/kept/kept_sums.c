@@ -9,8 +9,8 @@
  *
  * Tests by part: (below crates/policy-sys/tests) all/kept.rs: `kept_sums_change_no_answer`
  * (`wp_kept_part`, `wp_kept_sums_of`, `wp_kept_sums_now`, `wp_kept_for`, `wp_kept_sums_at`,
- * `wp_kept_misfit`, `wp_kept_pass_begin`, `wp_kept_group`, `wp_kept_group_5_4`, `wp_kept_balanced`:
- * source, imbalance and marks of an attempt).
+ * `wp_kept_misfit`, `wp_kept_pass_begin`, `wp_kept_tipping`, `wp_kept_group`, `wp_kept_group_5_4`,
+ * `wp_kept_balanced`: source, imbalance and marks of an attempt).
  *
  * Callers: busiest.c, busiest_5_4.c and balance_common.c.
  *
@@ -122,6 +122,13 @@ WP_INLINE void wp_kept_pass_begin(const struct wp_ctx *ctx, struct wp_lb_env *ba
 	bal->kept = wp_kept_for(ctx, bal) != (struct wp_kept *)0;
 }
 
+/* What sums of so many CPUs say of the tipping point (wp_stats_tipping). */
+WP_INLINE void wp_kept_tipping(struct wp_lb_env *bal, const struct wp_kept_sums *sum, u32 nr_cpus)
+{
+	bal->overutilized |= sum->overutilized > 0;
+	bal->roomy |= sum->overutilized < nr_cpus;
+}
+
 /* The sums of a group. Returns 0 if only a walk tells: a misfit's load is no sum. */
 WP_INLINE int wp_kept_group(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group, u32 local)
 {
@@ -142,7 +149,7 @@ WP_INLINE int wp_kept_group(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group
 	s->nr_fair = sum->nr_fair;
 	s->idle_cpus = sum->idle_cpus;
 	bal->overload |= sum->overload > 0;
-	bal->overutilized |= sum->overutilized > 0;
+	wp_kept_tipping(bal, sum, WP_AT(ctx->groups, dom->first_group + group)->nr_cpus);
 	return 1;
 }
 
@@ -165,7 +172,7 @@ WP_INLINE int wp_kept_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 g
 	s->nr_running = sum->nr_fair;
 	s->idle_cpus = sum->idle_cpus;
 	bal->overload |= sum->overload > 0;
-	bal->overutilized |= sum->overutilized > 0;
+	wp_kept_tipping(bal, sum, WP_AT(ctx->groups, dom->first_group + group)->nr_cpus);
 	return 1;
 }
 
@@ -183,7 +190,7 @@ WP_INLINE int wp_kept_balanced(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	const struct wp_kept_sums *sum;
 	u32 over;
 
-	if (!k)
+	if (!k || !wp_tips_by_any(ctx))
 		return 0;
 	sum = WP_AT(k->sums, *WP_AT(k->sums_of, WP_KEPT_DOMS + bal->dom));
 	if (wp_kept_misfit(ctx, dom, sum))
@@ -194,6 +201,6 @@ WP_INLINE int wp_kept_balanced(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	      (*WP_AT(k->plain, bal->dom / 64) >> (bal->dom % 64) & 1)))
 		return 0;
 	bal->overload = sum->overload > 0;
-	bal->overutilized = sum->overutilized > 0;
+	wp_kept_tipping(bal, sum, dom->nr_cpus);
 	return 1;
 }

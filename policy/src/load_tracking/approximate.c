@@ -72,7 +72,7 @@ WP_FN int wp_fits_thresholds(struct wp_ctx *ctx WP_NONNULL)
 {
 	u32 cpu;
 
-	if (!ctx->params.fits_by_tick)
+	if (!ctx->params.fits_by_tick && ctx->params.overutilized_margin != WP_OVER_BY_TICK)
 		return 0;
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

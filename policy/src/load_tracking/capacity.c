@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Capacity: what a CPU has, what is left of it, and whether a demand fits
- * (docs/rules/capacity.md#capacity-of; docs/rules/energy-aware.md#overutilized;
- * docs/rules/capacity-aware.md#rdmax, docs/rules/capacity-aware.md#wake-cap,
- * docs/rules/capacity-aware.md#util-without-task, docs/rules/capacity-aware.md#fit-thresholds).
+ * (docs/rules/capacity.md#capacity-of; docs/rules/capacity-aware.md#rdmax,
+ * docs/rules/capacity-aware.md#wake-cap, docs/rules/capacity-aware.md#util-without-task,
+ * docs/rules/capacity-aware.md#fit-thresholds).
  *
  * What must stay: capacities are 0..1024 of the biggest CPU; a test is either the one of 2018 or
  * that since 4.20, by the era. Misfit marks are read by balancing. Free: a test, with its era
@@ -11,12 +11,11 @@
  *
  * Tests by part: (below crates/policy-sys/tests) all/fits.rs: `thresholds` (`wp_fits_capacity`,
  * `wp_fits_cpu_alone`), `hints`, `hints_off` (`wp_util_fits_on`, `wp_util_fits_cpu`,
- * `wp_util_fits`), `pressure_and_hints` (`wp_get_actual_cpu_capacity`), `capacity_left`
- * (`wp_update_cpu_capacity`), `misfit_after_47_ms`, `who_is_no_misfit` (`wp_update_misfit_status`,
- * `wp_best_it_may_use`, `wp_task_fits`, `wp_task_fits_cpu`), `largest_allowed_capacity`
- * (`wp_set_cpus_allowed`, `wp_allowed`); all/capacity_vectors.rs: `fit_threshold_rows`
- * (`wp_unfit`), `overutilized_table` (`wp_cpu_overutilized`,
- * `wp_check_update_overutilized_status`); all/asym_switches.rs: `the_tasks_own_past_does_not_count`
+ * `wp_util_fits`, `wp_bound_fits`), `pressure_and_hints` (`wp_get_actual_cpu_capacity`),
+ * `capacity_left` (`wp_update_cpu_capacity`), `misfit_after_47_ms`, `who_is_no_misfit`
+ * (`wp_update_misfit_status`, `wp_best_it_may_use`, `wp_task_fits`, `wp_task_fits_cpu`),
+ * `largest_allowed_capacity` (`wp_set_cpus_allowed`, `wp_allowed`); all/capacity_vectors.rs:
+ * `fit_threshold_rows` (`wp_unfit`); all/asym_switches.rs: `the_tasks_own_past_does_not_count`
  * (`wp_cpu_util_without`); all/classes.rs: `two_tasks_of_any_class_are_an_overload`
  * (`wp_note_overload`); all/fast_path.rs: `wake_affine_by_weight` (`wp_task_h_load`,
  * `wp_source_load`, `wp_target_load`, `wp_cpu_load`), `step_1_idle_target` (`wp_cpu_idle`);
@@ -25,12 +24,12 @@
  * (`wp_util_fits_uclamp`). `wp_span_has`, `wp_place_flag` and `wp_nr_awake` have no test of their
  * own: all/slow_7_3.rs: `fork_goes_to_more_idle_cpus` would show a fault of `wp_place_flag`.
  *
- * Callers: placement, balancing, energy and packing; events of tasks mark misfits and the tipping
- * point (rq.c, task_group.c).
+ * Callers: placement, balancing, energy and packing; events of tasks mark misfits (rq.c,
+ * task_group.c); overutilized.c.
  *
  * Kernel: get_actual_cpu_capacity(), fits_capacity(), util_fits_cpu(), task_fits_cpu(),
- *         cpu_overutilized(), check_update_overutilized_status(), update_misfit_status(),
- *         update_cpu_capacity(), scale_rt_capacity() as wp_update_cpu_capacity(), task_h_load(),
+ *         update_misfit_status(), update_cpu_capacity(),
+ *         scale_rt_capacity() as wp_update_cpu_capacity(), task_h_load(),
  *         cpu_load(), cpu_util_without(), kernel/sched/fair.c; source_load(), target_load(),
  *         kernel/sched/fair.c, to 5.1; set_cpus_allowed_common() as wp_set_cpus_allowed(),
  *         kernel/sched/core.c
@@ -75,6 +74,14 @@ WP_INLINE u32 wp_get_actual_cpu_capacity(const struct wp_ctx *ctx, const struct 
 	return (u32)wp_sub(c->load.capacity_orig, c->load.pressure);
 }
 
+/* A demand that this bounds to what the CPU has always fits. */
+WP_INLINE int wp_bound_fits(const struct wp_cpu *c, u32 uclamp_max)
+{
+	u32 full = c->load.capacity_orig;
+
+	return uclamp_max <= full && !(full == WP_SCALE && uclamp_max == WP_SCALE);
+}
+
 /*
  * Does a demand fit a CPU, with the hints in force there (docs/rules/capacity.md#util-fits-cpu)? 1
  * yes, 0 no, -1: all but the wish for performance. A demand that is bounded to what the CPU has
@@ -84,12 +91,11 @@ WP_INLINE u32 wp_get_actual_cpu_capacity(const struct wp_ctx *ctx, const struct 
 WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u32 uclamp_max,
 			      const struct wp_cpu *c)
 {
-	u32 full = c->load.capacity_orig;
 	int fits = wp_fits_cpu_alone(ctx, util, c);
 
 	if (!ctx->params.uclamp)
 		return fits;
-	if (uclamp_max <= full && !(full == WP_SCALE && uclamp_max == WP_SCALE))
+	if (wp_bound_fits(c, uclamp_max))
 		fits = 1;
 	uclamp_min = wp_min(uclamp_min, uclamp_max);
 	if (fits && util < uclamp_min && uclamp_min > wp_get_actual_cpu_capacity(ctx, c))
@@ -144,35 +150,6 @@ WP_INLINE int wp_task_fits_cpu(const struct wp_ctx *ctx, const struct wp_task *t
 }
 
 /*
- * Beyond the tipping point (docs/rules/energy-aware.md#overutilized,
- * docs/rules/energy-aware.md#overutilized-6-12). From 5.10 on hints count. From 6.1 on only the
- * upper one can matter: a wish that is not met alone (-1) is not yet too much.
- */
-WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu *c)
-{
-	if (ctx->params.energy_aware < WP_ENERGY_510)
-		return wp_unfit(wp_cpu_util_cfs(ctx, c), c->load.capacity);
-	if (WP_NOT_LIVE(ctx->params.energy_aware == WP_ENERGY_510))
-		return wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), wp_uclamp_rq_min(ctx, c),
-				       wp_uclamp_rq_max(ctx, c), c) <= 0;
-#ifdef WP_UCLAMP_SUM
-	if (wp_uclamp_sums(ctx))
-		return ctx->energy_active &&
-		       !wp_util_fits_uclamp(ctx, wp_cpu_util_cfs(ctx, c),
-					    wp_cpu_util_cfs_uclamp(ctx, c), c);
-#endif
-	return ctx->energy_active &&
-	       !wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), 0, wp_uclamp_rq_max(ctx, c), c);
-}
-
-/* Raise the root domain's flag; only a balancing pass over the whole machine takes it back. */
-WP_INLINE void wp_check_update_overutilized_status(struct wp_ctx *ctx, const struct wp_cpu *c)
-{
-	if (ctx->energy_active && !ctx->overutilized && wp_cpu_overutilized(ctx, c))
-		ctx->overutilized = 1;
-}
-
-/*
  * A CPU has more than one task, of whatever class: new-idle CPUs need not wait for the next full
  * pass (add_nr_running).
  */
@@ -205,14 +182,16 @@ WP_INLINE u32 wp_nr_awake(const struct wp_cpu *c)
 
 /*
  * What a frequency follows where time in the queue counts: the utilisation, raised by a part of
- * what the runnable average is above it (docs/rules/energy-idle.md#boost-part). All of it: the
- * larger one.
+ * what the runnable average is above it (docs/rules/energy-idle.md#boost-part), as far as the step
+ * of `urgency` says. All of it: the larger one.
  */
-WP_INLINE u32 wp_runnable_boost(const struct wp_ctx *ctx, u32 util, u32 runnable)
+WP_INLINE u32 wp_runnable_boost(const struct wp_ctx *ctx, u32 util, u32 runnable, u32 urgency)
 {
+	u64 part = (u64)ctx->params.runnable_boost_pct * urgency;
+
 	if (runnable <= util)
 		return util;
-	return util + (u32)wp_div((u64)(runnable - util) * ctx->params.runnable_boost_pct, 100);
+	return util + (u32)wp_div((runnable - util) * part, 100 * WP_URGENCY_STEPS);
 }
 
 /* The idle task executes and nothing is queued or on its way. */

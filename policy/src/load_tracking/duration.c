@@ -20,11 +20,13 @@
  * `the_average_follows_the_reference_series` (`wp_dur_sleep`, `wp_dur_next`),
  * `v2_takes_large_changes_only` (`wp_dur_coarse`), `a_cpu_knows_its_running_task`
  * (`wp_note_executing`, `wp_note_current`, `wp_no_current`), `scaling_by_cpus`
- * (`wp_get_update_sysctl_factor`); all/short_wake.rs: `granularity_of_other_queues`
- * (`wp_short_granularity`), `the_edge_of_each_version`, `the_largest_short_average` (`wp_is_short`,
- * `wp_task_run`), `the_measure_of_v1` (`wp_curr_run`).
+ * (`wp_get_update_sysctl_factor`), `buckets_of_times` (`wp_time_bucket`); all/short_wake.rs:
+ * `granularity_of_other_queues` (`wp_short_granularity`), `the_edge_of_each_version`,
+ * `the_largest_short_average` (`wp_is_short`, `wp_task_run`), `the_measure_of_v1`
+ * (`wp_curr_run`).
  *
- * Callers: events of tasks (rq.c, delayed.c, task_group.c, rt_dl_irq.c) note; short_wake.c asks.
+ * Callers: events of tasks (rq.c, delayed.c, task_group.c, rt_dl_irq.c) note; short_wake.c asks;
+ * crates/scx/src/bpf counts (`wp_time_bucket`).
  *
  * Kernel: get_update_sysctl_factor(), kernel/sched/fair.c
  * Tests: all/durations.rs, all/short_wake.rs
@@ -47,6 +49,18 @@ WP_FN u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus)
 	default:
 		return 1;
 	}
+}
+
+/* Index of the histogram bucket of a time: four per power of two from 4 ns on, one for each ns
+ * below (docs/guide/live.md, "Watch"). */
+WP_SMALL_FN u32 wp_time_bucket(u64 ns)
+{
+	u32 log;
+
+	if (ns < 4)
+		return (u32)ns;
+	log = 63 - (u32)__builtin_clzll(ns);
+	return (log - 1) * 4 + (u32)((ns >> (log - 2)) & 3);
 }
 
 /* The granularity that short runs are measured by: min_granularity_ns of CFS; other queues have no

@@ -22,7 +22,7 @@
  * `wp_mc_overfull`), `no_kicks_for_another_cache` (`wp_mc_lower_idle`); all/idle_pass.rs:
  * `tasks_with_room_are_no_surplus` (`wp_surplus`).
  *
- * Callers: `wp_select_spread` (select.c), power_balance.c, nohz.c, the tick (rq.c).
+ * Callers: `wp_select_spread` (select.c), power_balance.c, nohz.c, the tick (tick.c).
  *
  * Tests: all/sched_mc_later.rs
  */

@@ -109,7 +109,7 @@ WP_FN int wp_update_sg_wakeup_stats(struct wp_ctx *ctx WP_NONNULL, u32 dom_index
 		if (s->misfit && wp_task_fits_cpu(ctx, task, cpu))
 			s->misfit = 0;
 	}
-	wp_sums_close(s, g, dom->imbalance_pct);
+	wp_sums_close(s, g, wp_may_be_overloaded(ctx, 0), dom->imbalance_pct);
 	return 0;
 }
 

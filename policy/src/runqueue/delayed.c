@@ -43,6 +43,7 @@ WP_INLINE int wp_set_delayed(struct wp_ctx *ctx, struct wp_task *task, u64 now_n
 	c->queue.h_nr_delayed++;
 	wp_no_current(c);
 	task->running = 0;
+	wp_urgency_dequeue(ctx, c, task, WP_Q_SLEEP);
 	wp_pref_llc_running(ctx, task, 0 - 1u);
 	task->sched_delayed = 1;
 	if (!ctx->params.util_est_before_update)
@@ -65,6 +66,7 @@ WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	task->sched_delayed = 0;
+	wp_urgency_enqueue(ctx, c, task, WP_Q_WAKEUP);
 	wp_pref_llc_running(ctx, task, 1);
 	c->queue.h_nr_delayed--;
 	c->queue.nr_fair++;

@@ -1,40 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Events of tasks and run queues: new, enqueue, dequeue, running, migration, tick
+ * Events of tasks and run queues: new, enqueue, dequeue, running, migration; ticks are in tick.c
  * (docs/rules/signals.md#new-task, docs/rules/signals.md#attach-detach,
  * docs/rules/README.md#event-order; steps as in 4.17). The home owns the queue (who is next).
  *
- * What must stay: the order of steps; a home reports each event once, in order, under its queue's
- * lock. Free: how a step is written.
- *
+ * What must stay: the order of steps; a home reports each event once, in order, with its queue
+ * locked. Free: how a step is written.
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/signals.rs: `start_values`, `piled_forks` (`wp_task_init`, `wp_task_new`,
  * `wp_post_init_entity_util_avg`), `queue_is_the_sum_of_its_tasks` (`wp_enqueue_task_fair`,
- * `wp_dequeue_task_fair`, `wp_set_next_task_fair`, `wp_put_prev_task_fair`, `wp_task_tick_fair`,
- * `wp_migrate_queued`), `migrated_sleepers_leave_nothing` (`wp_migrate_task_rq_fair`,
- * `wp_remove_entity_load_avg`, `wp_forget_queue`),
+ * `wp_dequeue_task_fair`, `wp_set_next_task_fair`, `wp_put_prev_task_fair`, `wp_migrate_queued`),
+ * `migrated_sleepers_leave_nothing` (`wp_migrate_task_rq_fair`, `wp_remove_entity_load_avg`,
+ * `wp_forget_queue`),
  * `a_sleeper_fades_for_the_idle_time_of_its_old_cpu` (`wp_migrate_se_pelt_lag`),
  * `a_pulled_task_counts_no_more` (`wp_migrate_pulled`), `lost_idle_time` (`wp_enter_idle`,
  * `wp_exit_idle`), `histories_of_load_end_at_their_goal` (`wp_cpu_load_update_5_1`,
  * `wp_cpu_load_update_idle_5_1`); all/classes.rs: `class_signals_fade` (`wp_blocked`,
  * `wp_update_blocked_averages`); all/fast_path.rs: `children_have_the_flips_of_their_parent`
- * (`wp_task_fork`); all/idle_pass.rs (`wp_note_uneven`, `wp_tick_end`); fixtures/signals:
- * set-weight*.toml (`wp_reweight_entity`, `wp_reweight_task`, `wp_reweigh_queued`);
- * fixtures/newidle: avg-idle-*.toml (`wp_woken`); fixtures/misfit: tick-marks.toml
- * (`wp_tick_marks`); fixtures/balance_38: stale-*.toml (`wp_idle_tick`). `wp_task_dead_fair`,
+ * (`wp_task_fork`); fixtures/signals: set-weight*.toml (`wp_reweight_entity`, `wp_reweight_task`,
+ * `wp_reweigh_queued`); fixtures/newidle: avg-idle-*.toml (`wp_woken`). `wp_task_dead_fair`,
  * `wp_show_rq_clock`: engine and parity.
  *
  * Callers: `Core` (crates/policy-sys/src/core.rs) and the live scheduler (crates/scx/src/bpf).
- *
  * Kernel: enqueue_task_fair(), dequeue_task_fair(), set_next_task_fair(), put_prev_task_fair(),
- *         task_tick_fair(), migrate_task_rq_fair(), task_dead_fair(), reweight_task(),
+ *         migrate_task_rq_fair(), task_dead_fair(), reweight_task(),
  *         reweight_entity(), account_entity_enqueue() as wp_account_enqueue(),
  *         account_entity_dequeue() as wp_account_dequeue(), init_entity_runnable_average() as
  *         wp_task_init(), post_init_entity_util_avg(), remove_entity_load_avg(),
  *         migrate_se_pelt_lag(), update_blocked_averages(), sched_balance_update_blocked_averages()
  *         as wp_update_blocked_averages(), kernel/sched/fair.c; cpu_load_update(),
  *         cpu_load_update_idle(), kernel/sched/fair.c, to 5.1
- * Tests: fixtures/signals, fixtures/misfit, all/signals.rs, all/kernel_truth.rs
+ * Tests: fixtures/signals, all/signals.rs, all/kernel_truth.rs
  */
 #include "wakeplace/policy.h"
 
@@ -164,6 +160,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	WP_ADD(&c->queue.nr_fair, 1u);
 	wp_note_overload(ctx, c);
 	wp_idle_policy_enqueue(c, task);
+	wp_urgency_enqueue(ctx, c, task, flags);
 	wp_account_llc_enqueue(ctx, task);
 	(void)WP_IF_SUMS(wp_util_bias_enqueue(c, task));
 	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
@@ -178,6 +175,7 @@ WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 {
 	WP_ADD(&c->queue.nr_fair, 0 - 1u);
 	wp_idle_policy_dequeue(c, task);
+	wp_urgency_dequeue(ctx, c, task, flags);
 	wp_account_llc_dequeue(ctx, task);
 	if (task->running)
 		wp_no_current(c);
@@ -258,7 +256,7 @@ WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 	return result;
 }
 
-/* A queued task begins to execute on its CPU. */
+/* A queued task begins to execute. */
 WP_FN int wp_set_next_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 				u64 now_ns)
 {
@@ -452,9 +450,8 @@ WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	return wp_cpufreq_update_util(ctx, old, now_ns);
 }
 
-/* Another CPU has taken the queued task, without the old queue's lock: what it counted for there
- * leaves in one atomic step each, its averages at that queue's next update. Enqueue it on `cpu`
- * afterwards. */
+/* Another CPU has taken the queued task without the old queue's lock: its counts leave atomically,
+ * its averages at that queue's next update. Enqueue it on `cpu` afterwards. */
 WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
@@ -463,6 +460,7 @@ WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 		WP_ADD(&old->load.load_weight, 0 - task->weight);
 		WP_ADD(&old->queue.nr_fair, 0 - 1u);
 		wp_idle_policy_dequeue(old, task);
+		wp_urgency_dequeue(ctx, old, task, 0);
 		wp_util_est_dequeue(old, task);
 		wp_uclamp_rq_dec(old, task);
 		(void)WP_IF_SUMS(wp_util_bias_dequeue(old, task));
@@ -480,105 +478,6 @@ WP_FN int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	wp_remove_entity_load_avg(ctx, task);
 	wp_forget_queue(task, task->cpu);
 	return 0;
-}
-
-/* So many tasks of a CPU are no queue of a moment: at least three wait (docs/decisions/052). */
-#define WP_CROWD 4
-
-/* Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
- * task waits (the kernel's reason for a kick; docs/rules/balancing.md#nohz). Both are crowded: its
- * room is gone, and not for a moment only (wp_idle_kick_needed). A CPU may be a cache alone. */
-WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
-{
-	struct wp_cpu *llc = WP_AT(ctx->cpus, c->topo.llc_id);
-
-	if (llc->live.llc_busy_tick == tick && llc->live.llc_busy_cpu != cpu)
-		ctx->uneven_tick = tick;
-	llc->live.llc_busy_tick = tick;
-	llc->live.llc_busy_cpu = cpu;
-	if (c->queue.nr_fair < WP_CROWD)
-		return;
-	if ((llc->live.llc_crowded_tick == tick && llc->live.llc_crowded_cpu != cpu) ||
-	    c->topo.llc_level == WP_NONE) /* no other CPU shares it */
-		ctx->crowded_tick = tick;
-	llc->live.llc_crowded_tick = tick;
-	llc->live.llc_crowded_cpu = cpu;
-}
-
-/* sched_mc_pack.c */
-WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
-WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
-
-/* live.c */
-WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick);
-
-/* The end of every busy CPU's tick; `surplus`: it has a task to give. */
-WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int surplus, u64 now_ns)
-{
-	u64 tick = wp_div(now_ns, ctx->tick_ns);
-	int result = 0;
-
-	if (WP_NOT_LIVE(ctx->params.load_idx) && tick > c->load.load_tick)
-		wp_cpu_load_update_5_1(c, wp_cpu_load(ctx, c));
-	c->load.load_tick = tick;
-	if (surplus)
-		ctx->surplus_tick = tick;
-	if (c->queue.misfit_task_load)
-		ctx->misfit_tick = tick;
-	if (ctx->params.queue == WP_QUEUE_LIVE && !wp_mc_quiet(ctx, cpu))
-		wp_note_uneven(ctx, c, cpu, tick);
-	if (ctx->idle_timer_ns > ctx->tick_ns && c->queue.curr_fair && ctx->params.balance &&
-	    wp_idle_work(ctx, tick)) {
-		ctx->idle_timer_ns = ctx->tick_ns; /* as a kernel kicks at a busy CPU's tick */
-		result = WP_DID_END_REST;
-	}
-	if (WP_NOT_LIVE(ctx->params.nohz_form == WP_NOHZ_31))
-		c->idle.ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
-	if (ctx->params.balance && tick >= c->balance.next_balance_tick)
-		result |= WP_DID_BALANCE;
-	return result | wp_nohz_balancer_kick(ctx, cpu, now_ns);
-}
-
-/* What a tick finds once the signals are up to date. */
-WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
-			    u64 now_ns)
-{
-	wp_util_est_update_running(ctx, c, task);
-	wp_task_tick_cache(ctx, task, now_ns);
-	wp_update_misfit_status(ctx, c, task);
-	wp_check_update_overutilized_status(ctx, c);
-	return wp_tick_end(ctx, c, task->cpu, wp_surplus(ctx, task->cpu), now_ns);
-}
-
-/* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */
-WP_FN int wp_task_tick_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			    u64 now_ns)
-{
-	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
-	int result = 0;
-
-	wp_update_rq_clock(c, now_ns);
-	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
-	wp_note_run(ctx, c, task);
-	if (wp_update_cfs_rq_load_avg(ctx, c))
-		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	return result | wp_tick_marks(ctx, c, task, now_ns);
-}
-
-/* The tick of an idle CPU that keeps it. Returns enum wp_event_result bits. */
-WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
-{
-	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	int result = wp_update_blocked_averages(ctx, cpu, now_ns);
-
-	if (WP_NOT_LIVE(ctx->params.nohz_form == WP_NOHZ_31)) {
-		c->idle.ilb |= WP_ILB_IDLE_AT_TICK;
-		if (c->idle.ilb & WP_ILB_KICKED) /* of before, unanswered */
-			result |= WP_DID_KICK;
-	}
-	if (ctx->params.balance && wp_div(now_ns, ctx->tick_ns) >= c->balance.next_balance_tick)
-		result |= WP_DID_BALANCE;
-	return result;
 }
 
 /* `changed`: something in the CPU's queue has already. */

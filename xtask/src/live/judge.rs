@@ -2,7 +2,8 @@
 //!
 //! What must stay: a fault is named with its file and line; only slow answers are forgiven, and
 //! only alone. Free: how it is done, and words that no test or script reads. Tests by part:
-//! `ceilings_hold_per_kernel` (`over_ceilings`), `figures_must_be_near` (`apart`),
+//! `ceilings_hold_per_kernel` (`over_ceilings`), `figures_must_be_near` and
+//! `a_longer_wait_is_a_fault` (`apart`, `Near`),
 //! `slow_answers_alone_are_no_fault` (`only_late`).
 //!
 //! Tests: below
@@ -74,8 +75,40 @@ pub(super) fn over_ceilings(ceilings: &str, log: &str, old: bool, said: &mut Sai
     faults
 }
 
-/// The figures of two runs side by side, and what lies further apart than `most` or is missing.
-pub(super) fn apart(kernel: &str, ours: &str, word: &str, most: f64) -> (Vec<String>, Vec<String>) {
+/// How a figure of ours may differ from the kernel's.
+#[derive(Clone, Copy)]
+pub(super) enum Near {
+    /// By so much to either side, in percent of the machine.
+    Within(f64),
+    /// It is larger by so much at most, in milliseconds.
+    Beyond(f64),
+}
+
+impl Near {
+    /// Is it near? What is not a number is far from everything.
+    fn holds(self, kernel: f64, own: f64) -> bool {
+        match self {
+            Self::Within(most) => (own - kernel).abs() <= most,
+            Self::Beyond(most) => own - kernel <= most,
+        }
+    }
+
+    /// Unit of the figures.
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Within(_) => "%",
+            Self::Beyond(_) => "ms",
+        }
+    }
+}
+
+/// The figures of two runs side by side, and what is not near or is missing.
+pub(super) fn apart(
+    kernel: &str,
+    ours: &str,
+    word: &str,
+    near: Near,
+) -> (Vec<String>, Vec<String>) {
     let figures = |text: &str| -> BTreeMap<String, f64> {
         let lines = text.lines().filter(|line| line.starts_with(word));
         let words = lines.map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -96,9 +129,11 @@ pub(super) fn apart(kernel: &str, ours: &str, word: &str, most: f64) -> (Vec<Str
             wrong.push(format!("not measured under the kernel's: {of}"));
             continue;
         };
-        lines.push(format!("{of}: kernel {there} %, wakeplace {own} %"));
-        // What is not a number is too far from everything.
-        if (own - there).is_nan() || (own - there).abs() > most {
+        let unit = near.unit();
+        lines.push(format!(
+            "{of}: kernel {there} {unit}, wakeplace {own} {unit}"
+        ));
+        if !near.holds(*there, *own) {
             wrong.push(format!("too far apart: {of}"));
         }
     }
@@ -116,7 +151,7 @@ pub(super) fn apart(kernel: &str, ours: &str, word: &str, most: f64) -> (Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, apart, only_late, over_ceilings};
+    use super::{Near, Said, apart, only_late, over_ceilings};
 
     #[test]
     fn ceilings_hold_per_kernel() {
@@ -138,11 +173,21 @@ mod tests {
     #[test]
     fn figures_must_be_near() {
         let kernel = "share: a x 50\nshare: a y 10.5\n";
-        let of = |ours: &str| apart(kernel, ours, "share:", 3.0).1;
+        let of = |ours: &str| apart(kernel, ours, "share:", Near::Within(3.0)).1;
         assert!(of("share: a x 52.9\nshare: a y 10\n").is_empty());
         assert_eq!(of("share: a x 54\nshare: a y nothing\n").len(), 2);
         assert_eq!(of("share: a x 50\nshare: b y 1\n").len(), 2);
-        assert_eq!(apart("", "", "share:", 3.0).1.len(), 1);
+        assert_eq!(apart("", "", "share:", Near::Within(3.0)).1.len(), 1);
+    }
+
+    /// A wait that is shorter than the kernel's is no fault, however much.
+    #[test]
+    fn a_longer_wait_is_a_fault() {
+        let kernel = "inside: pi 1000 900\n";
+        let of = |ours: &str| apart(kernel, ours, "inside:", Near::Beyond(50.0)).1;
+        assert!(of("inside: pi 1000 3\n").is_empty() && of("inside: pi 1000 950\n").is_empty());
+        assert_eq!(of("inside: pi 1000 951\n").len(), 1);
+        assert_eq!(of("inside: pi 1000 none\n").len(), 1);
     }
 
     #[test]

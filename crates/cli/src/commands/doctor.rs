@@ -9,7 +9,8 @@
 //! `the_sum_names_what_stops_it_and_what_it_does_without` (`sum`, `worse_without`),
 //! crates/cli/tests/all/results.rs::`doctor_says_what_is_there` (`object`, `page`),
 //! crates/cli/tests/all/interception.rs::`doctor_says_which_way_calls_take` (`interception`),
-//! crates/cli/tests/all/kernel.rs::`missing_tools_are_named` (`kernel_tools`),
+//! crates/cli/tests/all/kernel.rs::`missing_tools_are_named`,
+//! crates/cli/tests/all/doctor.rs::`of_another_machine_nothing_is_looked_for` (`of_this_machine`),
 //! crates/cli/tests/all/help.rs::`colour_only_where_it_is_wanted` (`mark`),
 //! crates/cli/tests/all/hostile_text.rs::`what_doctor_found_is_harmless` (`fact`),
 //! crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (`--root`).
@@ -17,7 +18,7 @@
 //! Tests: below, crates/cli/tests/all/results.rs::doctor_says_what_is_there,
 //! crates/cli/tests/all/interception.rs, crates/cli/tests/all/kernel.rs::missing_tools_are_named,
 //! crates/cli/tests/all/help.rs, crates/cli/tests/all/hostile_text.rs,
-//! crates/cli/tests/all/bad_input.rs
+//! crates/cli/tests/all/bad_input.rs, crates/cli/tests/all/doctor.rs
 
 use crate::args::{AnswerFormat, DoctorArgs};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -42,7 +43,11 @@ pub(crate) fn run(args: &DoctorArgs, terminal: Terminal) -> Outcome {
     }
     let mut checks = Probe::new(&args.root).checks();
     checks.push(interception(&args.root));
-    checks.push(kernel_tools(&args.root));
+    checks.extend(of_this_machine(
+        &args.root,
+        wakeplace_kernel_tree::doctor::checks,
+    ));
+    checks.extend(of_this_machine(&args.root, wakeplace_lab::doctor::checks));
     let text = match args.form.format {
         AnswerFormat::Human => page(&checks, style(terminal)),
         AnswerFormat::Json => json(&object(&checks)),
@@ -84,18 +89,17 @@ fn interception(root: &Path) -> Check {
     }
 }
 
-/// Can kernels be built? Looked for on this machine only.
-fn kernel_tools(root: &Path) -> Check {
-    let check = wakeplace_kernel_tree::check_tools();
-    match root == Path::new("/") {
-        true => check,
-        false => Check {
-            state: State::Unknown,
-            found: "another machine's: its programs are not looked for".to_owned(),
-            remedy: String::new(),
-            ..check
-        },
+/// Programs and what was fetched, which are looked for on this machine only.
+fn of_this_machine(root: &Path, checks: fn() -> Vec<Check>) -> Vec<Check> {
+    let mut checks = checks();
+    if root != Path::new("/") {
+        for check in &mut checks {
+            check.state = State::Unknown;
+            "another machine's: its programs are not looked for".clone_into(&mut check.found);
+            check.remedy.clear();
+        }
     }
+    checks
 }
 
 /// For people: per home what is there, what is missing, and what to do about it.
@@ -122,6 +126,7 @@ fn page(checks: &[Check], look: Style) -> String {
             "Kernel trees",
             "`wakeplace kernel build`",
         ),
+        (NeededFor::Lab, "Lab", "`wakeplace lab run`"),
     ] {
         text.push_str(&heading(&format!("{title}: {what}"), look));
         let own = checks.iter().filter(|check| check.needed_for == home);
@@ -226,6 +231,7 @@ fn object(checks: &[Check]) -> Value {
                 NeededFor::LiveScheduler => "live-scheduler",
                 NeededFor::ForeignSchedulers => "schedulers",
                 NeededFor::KernelTrees => "kernel-trees",
+                NeededFor::Lab => "lab",
             },
             "required": check.required,
         })
@@ -236,6 +242,7 @@ fn object(checks: &[Check]) -> Value {
         "live_scheduler": can_run(checks, NeededFor::LiveScheduler),
         "schedulers": can_run(checks, NeededFor::ForeignSchedulers),
         "kernel_trees": can_run(checks, NeededFor::KernelTrees),
+        "lab": can_run(checks, NeededFor::Lab),
         "checks": checks.iter().map(check).collect::<Vec<_>>(),
     })
 }

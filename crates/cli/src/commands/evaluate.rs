@@ -81,6 +81,7 @@ fn walled(
 ) -> Outcome {
     let output = Output::prepare(args.output.as_deref())?;
     let cells = tried.cells(foreign, schedulers, terminal)?;
+    evaluate.check(&cells).map_err(Failure::input)?;
     let matrix = Matrix::of_cells(&cells, tried.request.margin_pct);
     let comparisons = follow(terminal, |progress| matrix.run(jobs, progress))?;
     let found = evaluate.judge(&cells, &comparisons, &repeat::origin());

@@ -34,7 +34,7 @@ use crate::trees;
 use crate::wall;
 use wakeplace_policy_sys::TREE_PREFIX;
 use wakeplace_report::Style;
-use wakeplace_study::{Command, Experiment, Question, SchedulerAnswer};
+use wakeplace_study::{Command, Experiment, Input, Question, SchedulerAnswer};
 
 /// `explain`.
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
@@ -97,22 +97,25 @@ fn answer(args: &ExplainArgs, asked: Option<&Asked>, terminal: Terminal) -> Outc
     Ok(Verdict::Ok)
 }
 
-/// What is said for people of a decision whose run `experiment` is, with one contender.
+/// What is said for people of a decision whose run `experiment` is, with one contender, and what it
+/// found of these CPUs; a sched_ext scheduler does not tell.
 pub(super) fn for_people(
     question: &Question,
     experiment: Experiment,
+    cpus: &[u32],
     look: Style,
-) -> Result<String, Failure> {
+) -> Result<(String, Vec<Input>), Failure> {
     if !experiment.schedulers.is_empty() {
         let answer = question.scheduler_answer(experiment);
-        return Ok(scheduler::answer(&answer.map_err(Failure::input)?, look));
+        let text = scheduler::answer(&answer.map_err(Failure::input)?, look);
+        return Ok((text, Vec::new()));
     }
     if question.is_of_tree() {
         let answer = question.tree_answer().map_err(Failure::input)?;
-        return Ok(tree::answer(&answer, look));
+        return Ok((tree::answer(&answer, look), answer.inputs(cpus)));
     }
     let answer = question.answer().map_err(Failure::input)?;
-    Ok(text::answer(&answer, look))
+    Ok((text::answer(&answer, look), answer.inputs(cpus)))
 }
 
 /// Loads the scheduler against the platform, then runs.

@@ -29,8 +29,8 @@ use wakeplace_report::{
     Reviewed, beside, largest, review_csv, review_json, review_mail, review_text,
 };
 use wakeplace_study::{
-    About, Battery, BatteryCell, Claims, Command, Comparison, Experiment, Matrix, PolicyRuns,
-    Question, Request, trace_meter,
+    About, Battery, BatteryCell, Claims, Command, Comparison, Experiment, Input, Matrix,
+    PolicyRuns, Question, Request, differing, sides, trace_meter,
 };
 use wakeplace_text::{shell_word, time};
 use wakeplace_trace::Traces;
@@ -92,12 +92,10 @@ fn sides(args: &ReviewArgs) -> Result<Vec<String>, Failure> {
              (one --scheduler beside --base is the change)"
         )));
     }
-    if let [base, change] = policies.as_slice()
-        && base == change
-    {
-        return Err(same(base));
+    match sides::of_names(&policies) {
+        Some(name) => Err(same(name)),
+        None => Ok(policies),
     }
-    Ok(policies)
 }
 
 /// The refusal of a change that changes nothing.
@@ -193,22 +191,9 @@ fn walled(
 
 /// The two sides do not ask for the same under different names.
 fn differ(experiment: &Experiment) -> Result<(), Failure> {
-    match experiment.policies.as_slice() {
-        [base, change] if base.tree().is_none() && change.tree().is_none() => {
-            match base.params() == change.params() {
-                true => Err(same(base.name())),
-                false => Ok(()),
-            }
-        }
-        [base, change] => {
-            let facts =
-                |policy: &wakeplace_policy_sys::Policy| policy.tree().map(|tree| tree.facts());
-            match facts(base).is_some() && facts(base) == facts(change) {
-                true => Err(same(base.name())),
-                false => Ok(()),
-            }
-        }
-        _ => Ok(()),
+    match sides::of_experiment(experiment) {
+        Some(name) => Err(same(name)),
+        None => Ok(()),
     }
 }
 
@@ -336,7 +321,7 @@ fn told(
     args: &ReviewArgs,
 ) -> Result<PartedWakeup, Failure> {
     let task = &parted.task;
-    let side = |side: usize| -> Result<PartedSide, Failure> {
+    let side = |side: usize| -> Result<(PartedSide, Vec<Input>), Failure> {
         let own = cell.experiment.alone(side, cell.experiment.seeds[0]);
         let is_scheduler = !own.schedulers.is_empty();
         // A tree's own name is not the one that it is asked for by.
@@ -363,18 +348,22 @@ fn told(
         };
         let command = command(&own, (&name, is_scheduler), &about, (&cell.request, args));
         let question = Question { request, about };
-        Ok(PartedSide {
+        let (explained, inputs) = super::explain::for_people(&question, own, &parted.cpu, plain())?;
+        let told = PartedSide {
             time_ns: parted.time_ns[side],
             cpu: parted.cpu[side],
             command,
-            explained: super::explain::for_people(&question, own, plain())?,
-        })
+            explained,
+        };
+        Ok((told, inputs))
     };
+    let ((base, found), (change, other)) = (side(0)?, side(1)?);
     Ok(PartedWakeup {
-        base: side(0)?,
-        change: side(1)?,
+        base,
+        change,
         number: parted.number,
         task: task.clone(),
+        differs: differing(&found, &other),
     })
 }
 

@@ -478,7 +478,9 @@ fn report(
         // A warning names the tasks, if there are warnings.
         verdict = Verdict::Unmet;
         let cause = match terminal.verbosity() {
-            Verbosity::Quiet => comparisons.iter().find_map(|of| of.why_stuck.as_deref()),
+            Verbosity::Quiet => comparisons
+                .iter()
+                .find_map(|of| Some(of.stuck.first()?.why.as_str())),
             _ => None,
         };
         let cause = match cause {

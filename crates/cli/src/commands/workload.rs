@@ -34,7 +34,7 @@ use wakeplace_report::{Cell, Style, Table};
 use wakeplace_text::printable;
 use wakeplace_workload::structure::{Structure, Task};
 use wakeplace_workload::{
-    CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, TaskGroup,
+    Chain, CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, TaskGroup,
     check_file_as, check_rtapp_as, is_path, standard_input,
 };
 
@@ -149,6 +149,8 @@ struct Found {
     unmodelled: Vec<String>,
     /// Groups of its tasks.
     groups: Vec<TaskGroup>,
+    /// Its chains with deadlines.
+    chains: Vec<Chain>,
     /// Why the simulator refuses the file for another reason.
     unusable: Option<String>,
 }
@@ -214,6 +216,7 @@ fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
         outcome,
         unmodelled: Vec::new(),
         groups: Vec::new(),
+        chains: Vec::new(),
         unusable: None,
     };
     if found.outcome.structure.is_some() {
@@ -227,6 +230,7 @@ fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
             Ok(workload) => {
                 found.unmodelled = workload.unmodelled;
                 found.groups = workload.groups;
+                found.chains = workload.chains;
             }
             Err(error) => found.unusable = Some(error.to_string()),
         }
@@ -272,6 +276,13 @@ fn describe(found: &Found, structure: &Structure, look: Style) -> String {
     text.push_str(&table.render(format(FormatName::Human), look));
     if found.groups.iter().any(|group| !group.limits.is_empty()) {
         text.push_str(&groups(found).render(format(FormatName::Human), look));
+    }
+    if !found.chains.is_empty() {
+        let chains = workload_recording::chains(&found.chains);
+        text.push_str(&format!(
+            "\n{}",
+            chains.render(format(FormatName::Human), look)
+        ));
     }
     text.trim_end().to_owned() + "\n"
 }
@@ -373,6 +384,7 @@ fn answer(args: &WorkloadCheckArgs, found: &Found) -> Value {
         "message": found.outcome.message,
         "warnings": found.outcome.warnings,
         "tasks": tasks.iter().map(task).collect::<Vec<_>>(),
+        "chains": found.chains.iter().map(workload_recording::chain_json).collect::<Vec<_>>(),
         "unmodelled": found.unmodelled,
         "unusable": found.unusable,
     })

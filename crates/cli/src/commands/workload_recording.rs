@@ -7,8 +7,9 @@
 //! crates/cli/tests/all/recordings.rs::`recordings_are_workloads_everywhere` (`check`, `answer`,
 //! `Does`, `describe`), recordings.rs::`what_is_wrong_with_a_recording_is_said_everywhere`
 //! (`refused_somewhere`), crates/cli/tests/all/streams.rs::`warnings_go_to_standard_error`
-//! (warnings), crates/cli/tests/all/said.rs::`a_check_names_what_is_no_rtapp_file` (pipes). No test
-//! of its own: `class`.
+//! (warnings), recordings.rs::`a_check_lists_chains` (`chains`, `chain_json`),
+//! crates/cli/tests/all/said.rs::`a_check_names_what_is_no_rtapp_file` (pipes). No test of its own:
+//! `class`.
 //!
 //! Tests: crates/cli/tests/all/recordings.rs,
 //! crates/cli/tests/all/streams.rs::warnings_go_to_standard_error,
@@ -20,7 +21,7 @@ use crate::terminal::Terminal;
 use crate::text::{format, json, style};
 use serde_json::{Value, json};
 use wakeplace_platform::{Platform, builtin_names};
-use wakeplace_report::{Cell, Style, Table};
+use wakeplace_report::{Align, Cell, Style, Table};
 use wakeplace_text::count;
 use wakeplace_trace::TraceError;
 use wakeplace_workload::{Chain, Dialect, Event, MachineFacts, TaskScript, Workload};
@@ -135,7 +136,76 @@ fn describe(workload: &Workload, look: Style) -> String {
         table.row(row);
     }
     text.push_str(&table.render(format(FormatName::Human), look));
+    if !workload.chains.is_empty() {
+        text.push('\n');
+        text.push_str(&chains(&workload.chains).render(format(FormatName::Human), look));
+    }
     text
+}
+
+/// Chains with their deadlines, and what became of their frames in the recording.
+pub(super) fn chains(all: &[Chain]) -> Table {
+    let mut columns = vec!["chain", "deadline us"];
+    let is_recorded = all.iter().any(|chain| chain.recorded.is_some());
+    let recorded = [
+        "known by",
+        "frames",
+        "missed",
+        "dropped",
+        "lateness us p50",
+        "p95",
+        "p99",
+    ];
+    columns.extend(recorded.iter().filter(|_| is_recorded));
+    let mut table = Table::new("chains", &columns).keys(1);
+    for column in columns
+        .iter()
+        .filter(|column| !["chain", "known by"].contains(column))
+    {
+        table = table.align(column, Align::Right);
+    }
+    let us = |ns: f64| format!("{:.1}", ns / 1e3);
+    for chain in all {
+        let mut row = vec![
+            Cell::from(chain.name.clone()),
+            Cell::from(us(chain.deadline_ns as f64)),
+        ];
+        if is_recorded {
+            let found = chain.recorded.clone().unwrap_or_default();
+            row.push(Cell::from(chain.known.clone().unwrap_or_default()));
+            let counts = [found.frames, found.missed, found.dropped];
+            row.extend(counts.map(|count| Cell::from(count.to_string())));
+            let late = found
+                .lateness_ns
+                .map(|late_ns| late_ns.map(|ns| us(ns as f64)));
+            let late = late.unwrap_or_else(|| ["-", "-", "-"].map(str::to_owned));
+            row.extend(late.map(Cell::from));
+        }
+        table.row(row);
+    }
+    table
+}
+
+/// A chain as JSON. Its keys stay.
+pub(super) fn chain_json(chain: &Chain) -> Value {
+    let recorded = chain.recorded.as_ref().map(|found| {
+        let lateness = |at: usize| found.lateness_ns.map(|late_ns| late_ns[at]);
+        json!({
+            "frames": found.frames,
+            "missed": found.missed,
+            "dropped": found.dropped,
+            "streak_max": found.streak_max,
+            "lateness_ns_p50": lateness(0),
+            "lateness_ns_p95": lateness(1),
+            "lateness_ns_p99": lateness(2),
+        })
+    });
+    json!({
+        "name": chain.name,
+        "deadline_ns": chain.deadline_ns,
+        "known": chain.known,
+        "recorded": recorded,
+    })
 }
 
 /// The same as JSON. Its keys stay.
@@ -153,13 +223,6 @@ fn answer(args: &WorkloadCheckArgs, workload: &Workload, warnings: &[String]) ->
             "forks": does.forks,
         })
     };
-    let chain = |chain: &Chain| {
-        json!({
-            "name": chain.name,
-            "deadline_ns": chain.deadline_ns,
-            "known": chain.known,
-        })
-    };
     json!({
         "schema_version": wakeplace_report::SCHEMA_VERSION,
         "file": args.file,
@@ -169,6 +232,6 @@ fn answer(args: &WorkloadCheckArgs, workload: &Workload, warnings: &[String]) ->
         "duration_ns": workload.duration_ns,
         "warnings": warnings,
         "tasks": workload.tasks.iter().map(task).collect::<Vec<_>>(),
-        "chains": workload.chains.iter().map(chain).collect::<Vec<_>>(),
+        "chains": workload.chains.iter().map(chain_json).collect::<Vec<_>>(),
     })
 }

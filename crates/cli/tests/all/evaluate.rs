@@ -159,12 +159,13 @@ fn a_cells_values_are_those_of_a_comparison() {
     );
 }
 
-/// Goal: what decides as the base does is as good, and said to do so.
+/// Goal: what decides as the base does is as good, and said to do so. Nothing is packed in
+/// `linux-7.3`, so that it does not matter when a CPU is full.
 #[test]
 fn what_changes_nothing_scores_one() {
     let folder = folder();
     let battery = battery(&folder);
-    let same = "linux-7.3:busy_factor=16";
+    let same = "linux-7.3:power_full_util=60";
     let found = json(&run(&[
         "evaluate",
         same,
@@ -320,6 +321,11 @@ fn wrong_evaluations_are_refused() {
         (
             &["linux-7.3"][..],
             "the candidate `linux-7.3` is the base; expected another candidate",
+        ),
+        // Other words for the same rules.
+        (
+            &["linux-7.3:busy_factor=16"],
+            "the candidate `linux-7.3:busy_factor=16` is the base; expected another candidate",
         ),
         (
             &["wakeplace", "--battery=smal"],

@@ -88,6 +88,8 @@ fn the_object_has_what_the_contract_says() {
             "util",
             "capacity",
             "spare",
+            "runnable",
+            "clock_khz",
             "idle_state",
             "energy",
             "fits",
@@ -103,7 +105,12 @@ fn the_object_has_what_the_contract_says() {
         let number = |key: &str| candidate[key].as_u64().expect("a number");
         let spare = number("capacity").saturating_sub(number("util"));
         assert_eq!(number("spare"), spare);
+        // A clock is that of an estimate. 5.0 has no such signal.
+        let is_estimated = !candidate["energy"].is_null();
+        assert_eq!(!candidate["clock_khz"].is_null(), is_estimated);
+        assert!(candidate["runnable"].is_null());
     }
+    assert!(candidates.iter().any(|one| !one["clock_khz"].is_null()));
     for other in value["others"].as_array().expect("a list") {
         assert!(other["policy"].is_string() && other["cpu"].is_u64());
         assert!(other["reason"].is_string());

@@ -8,7 +8,7 @@
 //! (`KernelListArgs`), `what_is_no_kernel_is_refused` (`KernelBuildArgs`); commands/kernel.rs:
 //! `the_list_says_what_is_here_without_an_archive` (`list`, `tables`, `object`),
 //! `what_is_no_kernel_is_refused` (`build_one`), `missing_tools_are_named` (tools);
-//! commands/doctor.rs: `missing_tools_are_named` (`kernel_tools`); commands/kernel.rs:
+//! commands/doctor.rs: `missing_tools_are_named` (`run`); commands/kernel.rs:
 //! `what_may_not_be_read_or_written_is_refused`.
 //! Helpers, and who fails with them: `kernel` (`without_an_archive_a_version_cannot_be_had`,
 //! `the_list_says_what_is_here_without_an_archive`, `what_is_no_kernel_is_refused`);

@@ -12,6 +12,7 @@ mod bad_platforms;
 mod callbacks;
 mod common;
 mod compared;
+mod doctor;
 mod eras;
 mod evaluate;
 mod explain;

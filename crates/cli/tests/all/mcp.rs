@@ -2,7 +2,7 @@
 //! (docs/guide/evaluate.md, "For language models: MCP"). The messages are those of
 //! https://modelcontextprotocol.io/specification/2025-06-18: initialize, tools/list, tools/call.
 
-use crate::common::{folder, program};
+use crate::common::{folder, program, repository};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -78,6 +78,42 @@ impl Session {
         let ended = child.wait().expect("it ends");
         assert_eq!(ended.code(), Some(0));
     }
+}
+
+/// Goal: the session by hand of docs/guide/evaluate.md works as it is pasted: two answers, a line
+/// each, and the second has a score.
+#[test]
+fn the_guides_session_by_hand_works() {
+    let guide = std::fs::read_to_string(repository("docs/guide/evaluate.md")).expect("the guide");
+    let mut blocks = guide.split("```").skip(1).step_by(2);
+    let block = blocks.find(|block| block.contains("| wakeplace mcp"));
+    let block = block.expect("a block that pipes into the server");
+    let folder = folder();
+    let own = program(folder.path()).get_program().to_owned();
+    let own = Path::new(&own).parent().expect("its folder").to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = [own].into_iter().chain(std::env::split_paths(&path));
+    let output = std::process::Command::new("sh")
+        .args(["-c", block])
+        .current_dir(folder.path())
+        .env("PATH", std::env::join_paths(folders).expect("folders"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("a shell");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let read = |line: &str| serde_json::from_str::<Value>(line).expect("JSON");
+    let answers: Vec<Value> = text.lines().map(read).collect();
+    let [hello, called] = answers.as_slice() else {
+        panic!("{text}");
+    };
+    assert_eq!(hello["result"]["serverInfo"]["name"], "wakeplace");
+    assert_eq!(called["id"], 2, "{called}");
+    let found = called["result"]["content"][0]["text"].as_str();
+    let found = read(found.unwrap_or_else(|| panic!("{called}")));
+    assert!(
+        found["score"].as_f64().is_some_and(|score| score > 0.0),
+        "{found}"
+    );
 }
 
 #[test]

@@ -223,6 +223,50 @@ fn android() -> String {
     head + &lines.into_iter().map(|(_, line)| line).collect::<String>()
 }
 
+/// Goal: a check lists the chains of a recording with what became of their frames there, and those
+/// of an rt-app file. By hand: a frame begins with its vsync, 100 us after its first line, is due
+/// 16 ms later, and is drawn 3 ms after its first line, the third one 80 ms.
+#[test]
+fn a_check_lists_chains() {
+    let folder = folder();
+    common::file(&folder, "phone.txt", &android());
+    let check = |file: &str, format: &str| {
+        let output = in_folder(&folder, &[&["workload", "check", file, "--format", format]]);
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    let text = check("trace:phone.txt,platform=hikey960", "json");
+    let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let expected = serde_json::json!({
+        "name": "ui",
+        "deadline_ns": 16_000_000,
+        "known": "median distance of VSYNC-app",
+        "recorded": {
+            "frames": 6,
+            "missed": 1,
+            "dropped": 0,
+            "streak_max": 1,
+            "lateness_ns_p50": -13_100_000,
+            "lateness_ns_p95": 63_900_000,
+            "lateness_ns_p99": 63_900_000,
+        },
+    });
+    assert_eq!(value["chains"], serde_json::json!([expected]));
+    let text = check("trace:phone.txt,platform=hikey960", "human");
+    for part in ["ui", "16000.0", "-13100.0", "63900.0"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let file = r#"{"tasks": {"ui": {"run": 1000, "timer": {"ref": "t", "period": 16000}}},
+        "_deadlines": {"screen": {"from": "ui", "deadline": 8000}}}"#;
+    common::file(&folder, "app.json", file);
+    let value: serde_json::Value = serde_json::from_str(&check("app.json", "json")).expect("JSON");
+    assert_eq!(value["chains"][0]["name"], "screen");
+    assert_eq!(value["chains"][0]["deadline_ns"], 8_000_000);
+    assert!(value["chains"][0]["recorded"].is_null());
+    let text = check("app.json", "human");
+    assert!(text.contains("screen") && text.contains("8000.0"), "{text}");
+}
+
 /// Goal: a recording of Android says its deadlines itself. Of six frames of 16 ms the third, which
 /// takes 80 ms on a little CPU, at least 36 ms on a big one, is late by construction; the rest that
 /// follows it is no miss. A file of deadlines wins, with the thread that tells of vsyncs as first:
@@ -233,7 +277,9 @@ fn a_recording_of_android_says_its_deadlines() {
     common::file(&folder, "phone.txt", &android());
     let own = r#"{"screen": {"from": "app", "to": "RenderThread", "deadline": 16000}}"#;
     common::file(&folder, "own.json", own);
-    let said = "ui 16000.0 us (median distance of VSYNC-app)";
+    // Recorded were frames that take 3 ms, late by 3000 - 100 - 16000 us, and one of 80 ms.
+    let said = "ui 16000.0 us (median distance of VSYNC-app) with 6 frames recorded, 1 missed, \
+                lateness p50, p95, p99 -13100.0, 63900.0, 63900.0 us";
     let own: &[&str] = &["--deadlines", "own.json"];
     for (more, says, frames) in [(&[][..], true, 6.0), (own, false, 5.0)] {
         let words: [&[&str]; 4] = [
@@ -257,7 +303,11 @@ fn a_recording_of_android_says_its_deadlines() {
         assert_eq!(metric("missed_frames_streak_total"), 1.0);
         assert!(metric("frame_lateness_us_p50") < 0.0, "{metrics}");
         assert!(metric("frame_lateness_us_p99") > 20_000.0, "{metrics}");
-        assert!(metrics["frames_of_ui_total"].is_null(), "{metrics}");
+        // The chain's own figures, and the share: 1 of 6, or of 5.
+        let chain = if says { "ui" } else { "screen" };
+        assert_eq!(metric(&format!("frames_of_{chain}_total")), frames);
+        assert_eq!(metric(&format!("missed_frames_of_{chain}_total")), 1.0);
+        assert!((metric("missed_frames_pct") - 100.0 / frames).abs() < 1e-9);
     }
     // From the UI thread, which no timer wakes, no frame could begin.
     let wrong = r#"{"screen": {"from": "ui", "deadline": 16000}}"#;

@@ -7,7 +7,8 @@
 //! (`walled`, `conditions`, `partings`), `claims_are_judged` (`claims`, the exit code),
 //! `wrong_reviews_are_refused` (`sides`, `differ`), `traces_of_the_largest_changes` (`recorded`),
 //! `schedulers_are_reviewed` (`one_side`), `two_trees_are_reviewed` (`told` of trees);
-//! crates/report/src/review/text.rs: `a_mail_has_72_columns`; crates/study/src/claims.rs:
+//! crates/report/src/review/text.rs: `a_mail_has_72_columns`,
+//! `a_large_change_says_which_inputs_differed` (`parted`); crates/study/src/claims.rs:
 //! `wrong_claims_are_refused`.
 //! Helpers, and who fails with them: `review`, `json` (all tests); `BATTERY`, `written` (most).
 
@@ -119,6 +120,38 @@ fn a_review_says_what_got_worse_first() {
     // Threads change nothing.
     let alone = review(&folder, &[BASE, FAST, "--format=json", "--jobs=1"]);
     assert_eq!(stdout(&alone), stdout(&output));
+}
+
+/// Goal: the first wake-up that went differently says which inputs differed, in every form. At the
+/// highest clock an estimate assumes no other, and `explain` shows the same figures.
+#[test]
+fn a_large_change_says_which_inputs_differed() {
+    let folder = folder();
+    let output = review(&folder, &[BASE, FAST, "--format=json", "--html=page.html"]);
+    assert_code(&output, 0);
+    let found = json(&output);
+    let parted = found["partings"].as_array().expect("partings");
+    let told = |one: &Value| one["wakeup"]["differs"].as_str().map(str::to_owned);
+    let said: Vec<String> = parted.iter().filter_map(told).collect();
+    assert!(!said.is_empty(), "{parted:?}");
+    let text = stdout(&review(&folder, &[BASE, FAST]));
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let page = written(folder.path(), "page.html");
+    for sentence in &said {
+        let begins = [
+            "Inputs that differed, base against",
+            "Both sides found the same",
+        ];
+        assert!(
+            begins.iter().any(|begin| sentence.starts_with(begin)),
+            "{sentence}"
+        );
+        assert!(
+            words(&text).contains(sentence.as_str()),
+            "{sentence}: {text}"
+        );
+        assert!(page.contains(sentence.as_str()), "{sentence}");
+    }
 }
 
 #[test]

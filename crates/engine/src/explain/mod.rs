@@ -33,6 +33,7 @@ pub use tree::{Looks, NoTreeExplanation, TreeExplanation, explain_tree, watch_tr
 
 use crate::observe::{CpuPower, Happening, Observer, Placement, PlacementKind, Situation, Waking};
 use crate::options::Options;
+use crate::threads::{Numbered, Threads};
 use std::collections::BTreeSet;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Choice, Core, Explained, Policy, Reason, Task, Waker};
@@ -126,51 +127,50 @@ pub struct Explanation {
     pub others: Vec<Other>,
 }
 
-/// The threads of a run by number: whose they are, and how often they were woken.
+/// The threads of a run by number, and how often each was woken.
 #[derive(Debug)]
-struct Threads<'a> {
-    workload: &'a Workload,
-    /// Script, number among the forks, wake-ups.
-    threads: Vec<(u32, Option<u64>, u64)>,
-    made: Vec<u64>,
+struct Wakeups<'a> {
+    threads: Threads<'a>,
+    counts: Vec<u64>,
 }
 
-impl<'a> Threads<'a> {
-    /// Threads of the workload, one per script; those that are made join by `forked`.
+impl<'a> Wakeups<'a> {
+    /// Threads of the workload; those that are made join by `forked`.
     fn new(workload: &'a Workload) -> Self {
-        let scripts = 0..workload.tasks.len() as u32;
         Self {
-            workload,
-            threads: scripts.map(|script| (script, None, 0)).collect(),
-            made: vec![0; workload.tasks.len()],
+            threads: Threads::new(workload),
+            counts: vec![0; workload.tasks.len()],
         }
     }
 
-    /// Numbers a thread that was made: it has the next number among those of its script, from 0.
+    /// A thread was made.
     fn forked(&mut self, script: u32) {
-        let made = &mut self.made[script as usize];
-        self.threads.push((script, Some(*made), 0));
-        *made += 1;
+        self.threads.forked(script);
+        self.counts.push(0);
+    }
+
+    /// Who a thread is: every one that is told of was made.
+    fn who(&self, thread: u32) -> Numbered {
+        let known = self.threads.numbered(thread);
+        known.expect("threads are told of when they are made")
     }
 
     /// A thread's name, as `RunReport::threads` has it.
     fn name(&self, thread: u32) -> String {
-        let (script, number, _) = self.threads[thread as usize];
-        let name = &self.workload.tasks[script as usize].name;
-        number.map_or(name.clone(), |number| format!("{name}-{number:04}"))
+        self.threads.name(self.who(thread))
     }
 
     /// Is this thread one of those the question is about? Without names all are.
     fn is_asked(&self, thread: u32, asked: &Asked) -> bool {
-        let (script, number, _) = self.threads[thread as usize];
+        let who = self.who(thread);
         let scripts = asked.scripts.as_ref();
-        scripts.is_none_or(|scripts| scripts.contains(&script))
-            && asked.fork.is_none_or(|fork| number == Some(fork))
+        scripts.is_none_or(|scripts| scripts.contains(&who.script))
+            && asked.fork.is_none_or(|fork| who.fork == Some(fork))
     }
 
     /// A decision on this thread: its number.
     fn count(&mut self, placement: &Placement) -> u64 {
-        let count = &mut self.threads[placement.task as usize].2;
+        let count = &mut self.counts[placement.task as usize];
         *count += u64::from(placement.kind == PlacementKind::Wake);
         *count
     }
@@ -184,7 +184,7 @@ fn is_shown(placement: &Placement) -> bool {
 /// Looks for the decision.
 #[derive(Debug)]
 struct Finder<'a> {
-    threads: Threads<'a>,
+    threads: Wakeups<'a>,
     asked: &'a Asked,
     /// Decisions so far.
     passed: u64,
@@ -199,7 +199,7 @@ impl<'a> Finder<'a> {
     /// The workload's own threads; `forked` adds those that are made.
     fn new(workload: &'a Workload, asked: &'a Asked) -> Self {
         Self {
-            threads: Threads::new(workload),
+            threads: Wakeups::new(workload),
             asked,
             passed: 0,
             found: None,
@@ -281,7 +281,7 @@ impl Finder<'_> {
 
 /// Takes it apart.
 struct Taker<'a> {
-    threads: Threads<'a>,
+    threads: Wakeups<'a>,
     /// Decisions left before the one asked for.
     left: u64,
     others: &'a [Policy],
@@ -367,7 +367,7 @@ impl Observer for Taker<'_> {
         let mut core = s.core.copy();
         let mut tasks = s.tasks.to_vec();
         let explained = core.explain(&mut tasks, s.index, s.class, s.ask);
-        let workload = self.threads.workload;
+        let workload = self.threads.threads.workload();
         let task = shown(workload, s.hidden, s.index).expect("it is asked of seen ones only");
         let waker = match s.ask.waker {
             Waker::Task(index) | Waker::Kthread(index) => shown(workload, s.hidden, index)
@@ -458,7 +458,7 @@ pub fn explain(
         return Err(finder.missing(report.end_ns));
     };
     let mut taker = Taker {
-        threads: Threads::new(workload),
+        threads: Wakeups::new(workload),
         left: found,
         others,
         policy,

@@ -21,7 +21,7 @@
 //! crates/cli/tests/all/kernel_diff.rs::the_core_decides_as_the_kernel
 
 use super::on_tree::{OnTree, idle_state_of};
-use super::{Asked, Finder, Missing, Threads};
+use super::{Asked, Finder, Missing, Wakeups};
 use crate::observe::{Happening, Observer, Placement};
 use crate::outcome::{Ended, RunReport};
 use wakeplace_kernel_abi::{Choice, Decided, Updated};
@@ -140,7 +140,7 @@ pub trait Looks {
 }
 
 struct Watcher<'a, L> {
-    threads: Threads<'a>,
+    threads: Wakeups<'a>,
     told: Option<Decided>,
     looks: &'a mut L,
     /// The last decision is of interest; the last signal.
@@ -226,7 +226,7 @@ pub fn watch_tree(
     looks: &mut impl Looks,
 ) -> Result<(u64, Option<String>), String> {
     let mut watcher = Watcher {
-        threads: Threads::new(workload),
+        threads: Wakeups::new(workload),
         told: None,
         looks,
         of_interest: false,

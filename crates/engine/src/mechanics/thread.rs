@@ -24,6 +24,7 @@ use crate::ids::{CpuId, TaskId};
 use crate::machine::FULL_SPEED;
 use crate::observe::Iteration;
 use crate::outcome::{TaskTotals, WaitsFor};
+use crate::threads::thread_name;
 use wakeplace_workload::TaskScript;
 
 /// Where a thread stands.
@@ -220,8 +221,7 @@ impl Thread {
 
     /// The thread's name: its script's, of a forked one with its number among its equals.
     pub(crate) fn name(&self, scripts: &[TaskScript]) -> String {
-        let name = &scripts[self.script as usize].name;
-        (self.number).map_or_else(|| name.clone(), |n| format!("{name}-{n:04}"))
+        thread_name(&scripts[self.script as usize], self.number)
     }
 
     /// The kernel goes on before it does.

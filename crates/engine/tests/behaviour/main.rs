@@ -24,6 +24,7 @@ mod deadline_budgets;
 mod early;
 mod eevdf;
 mod energy;
+mod energy_push;
 mod explain;
 mod fair;
 mod forking;

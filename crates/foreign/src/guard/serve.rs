@@ -12,11 +12,12 @@
 //! schedulers.rs::`a_loader_that_hangs_leaves_nothing_behind` (`is_over`, `has_ended`),
 //! schedulers.rs::`a_loader_runs_in_virtual_time` (`replace_clocks`),
 //! interception.rs::`what_goes_wrong_is_named_by_ptrace_too` (`signal`). `Rights` (`allow`) has no
-//! test that is refused; `stay` changes times only; `doing` has no test.
+//! test that is refused; `stay` changes times only. `doing`:
+//! `what_a_silent_thread_does_is_named`.
 //!
 //! Callers: wall/keeper.rs (a process), wall/mod.rs (`on_thread`).
 //!
-//! Tests: crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
+//! Tests: below, crates/cli/tests/all/schedulers.rs::a_loader_runs_in_virtual_time,
 //! crates/cli/tests/all/wall.rs::a_guard_that_is_killed_ends_the_run
 
 use super::kin::{self, Kin};
@@ -472,5 +473,60 @@ fn doing(process: u32, tid: u32) -> String {
     match text.split(' ').next().map(str::parse::<u32>) {
         Some(Ok(number)) => format!("waits in system call {number}, which has no virtual time"),
         _ => "computes without end".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::doing;
+    use std::io::Read as _;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    /// The running thread's number.
+    fn own_number() -> u32 {
+        let own = std::fs::read_link("/proc/thread-self").expect("a link to PROCESS/task/THREAD");
+        let name = own.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| name.parse().ok()).expect("a number")
+    }
+
+    /// Whether this is said of a thread of this process within 10 s: it has to get there first.
+    fn is_said(thread: u32, expected: &str) -> bool {
+        (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            doing(std::process::id(), thread) == expected
+        })
+    }
+
+    /// Goal: of a loader's thread that makes no call it is said in which one it waits, or that it
+    /// computes. One thread reads from a pipe into which nobody writes, another one goes round.
+    #[test]
+    fn what_a_silent_thread_does_is_named() {
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        let (tell, told) = channel();
+        let is_over = AtomicBool::new(false);
+        let (waits, computes) = std::thread::scope(|scope| {
+            let own = tell.clone();
+            scope.spawn(move || {
+                own.send(own_number()).expect("somebody listens");
+                let _ = reader.read(&mut [0]);
+            });
+            let call = libc::SYS_read;
+            let waiting = format!("waits in system call {call}, which has no virtual time");
+            let waits = is_said(told.recv().expect("a thread"), &waiting);
+            let is_over = &is_over;
+            scope.spawn(move || {
+                tell.send(own_number()).expect("somebody listens");
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            let computes = is_said(told.recv().expect("a thread"), "computes without end");
+            is_over.store(true, Ordering::Relaxed);
+            drop(writer);
+            (waits, computes)
+        });
+        assert!(waits && computes, "waits: {waits}, computes: {computes}");
     }
 }

@@ -169,6 +169,7 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "optimal_unproven_pct",
             "frames_total",
             "missed_frames_total",
+            "missed_frames_pct",
             "dropped_frames_total",
             "missed_frames_streak_total",
             "frame_lateness_us_p50",

@@ -73,6 +73,7 @@ metrics! {
     "frames_total", "count", Neither,
         "Frames of chains whose deadline came";
     "missed_frames_total", "count", Lower, "Frames of chains that were not done by their deadline";
+    "missed_frames_pct", "%", Lower, "Missed frames of all frames whose deadline came";
     "dropped_frames_total", "count", Lower,
         "Missed frames that were not done in the run: most met a task that was not ready";
     "missed_frames_streak_total", "count", Lower, "Longest streak of missed frames of one chain";

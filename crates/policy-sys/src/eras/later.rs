@@ -209,7 +209,8 @@ pub(super) fn linux_7_3() -> wp_params {
         idlest_allowed: 1,
         sis_asym: sys::WP_SIS_ASYM_LIMITED,
         prefer_sibling: sys::WP_SIBLING_ALL,
-        sched_cache: 1, // 7.2
+        sched_cache: 1,                // 7.2
+        overloaded_if_overutilized: 1, // 7.1
         pull_down_any_class: 1,
         misfit_core_idle: 1,
         newidle_rate: 1,
@@ -253,5 +254,7 @@ pub(super) fn wakeplace() -> wp_params {
     p.energy_wait = 1;
     p.energy_hints_carried = 0; // an accident of the kernels' loop
     p.runnable_boost_pct = 50;
+    p.boost_urgency_low_pct = 50;
+    p.boost_urgency_high_pct = 90;
     p
 }

@@ -23,7 +23,7 @@
 use crate::common;
 
 use common::{NOW, Table, core, lone_cpu, machine, policy, table};
-use wakeplace_policy_sys::{ClassMove, ClassTask, Core, Task, scaling_factor, sys};
+use wakeplace_policy_sys::{ClassMove, ClassTask, Core, Task, scaling_factor, sys, time_bucket};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000 * US;
@@ -493,4 +493,31 @@ fn scaling_by_cpus() {
     assert_eq!(scaling_factor(sys::WP_SCALING_LINEAR, 1024), 8);
     let eras = policy("linux-6.2", &[]);
     assert_eq!(eras.core_params().tunable_scaling, sys::WP_SCALING_LOG);
+}
+
+// ------------------------------------------------------------------------------- histograms
+
+/// Goal: the buckets of the live scheduler's histograms. By hand: one for each of 0 to 3 ns; from
+/// 4 ns on four quarters of each power of two: 4 to 7 are 4 to 7, 8 and 9 are 8, 14 and 15 are 11;
+/// 1024 is the first of the ninth power from 4 on: 4 + 8 * 4; the last of 64 bits is 4 + 61 * 4 +
+/// 3.
+#[test]
+fn buckets_of_times() {
+    for (ns, bucket) in [
+        (0, 0),
+        (3, 3),
+        (4, 4),
+        (7, 7),
+        (8, 8),
+        (9, 8),
+        (10, 9),
+        (14, 11),
+        (15, 11),
+        (16, 12),
+        (1023, 35),
+        (1024, 36),
+        (u64::MAX, 251),
+    ] {
+        assert_eq!(time_bucket(ns), bucket, "{ns} ns");
+    }
 }

@@ -5,7 +5,8 @@
 //! asking changes neither the core nor the answer. Figures are of eas_vectors.csv and the pages. It
 //! covers policy/src/explain and crates/policy-sys/src/explain.rs. Free: how helpers build a
 //! machine, and words of messages.
-//! Tests by part: `energy_vector_of_today`, `energy_vector_of_5_0`, `within_the_margin`
+//! Tests by part: `the_clock_that_was_assumed`, `each_form_says_its_clock` (`wp_explain_clock`);
+//! `energy_vector_of_today`, `energy_vector_of_5_0`, `within_the_margin`
 //! (`wp_drop_pick`, `wp_drop_loser`); `a_hint_decides` (`wp_explain_fits`);
 //! `packing_names_what_has_room`, `packing_says_nothing_where_a_small_task_stays`,
 //! `sched_mc_names_what_is_full` (`wp_drop_packed`); `tc2_case_a` (`wp_drop_groups`);
@@ -100,6 +101,79 @@ fn energy_vector_of_5_0() {
             Chosen, LessSpare, LessSpare, LessSpare, MoreEnergy, MoreEnergy, LessSpare, LessSpare
         ]
     );
+}
+
+/// Goal: the clock of each estimate is told, and the signal that it follows. Source:
+/// docs/rules/energy-numbers.md#em-numbers. Headroom(59) = 73 is within the first states, 133 and
+/// 391. Where tasks wait on the A53s for 230 of 1024, the boost makes 230 of it, or 273 with the
+/// task's 43: headroom is 287 or 341, and the state of 351 is the first above both.
+#[test]
+fn the_clock_that_was_assumed() {
+    let e = prev_big("linux-7.3");
+    let clocks: Vec<_> = e.candidates.iter().map(|seen| seen.clock_khz).collect();
+    let expected = [
+        Some(533_000),
+        None,
+        None,
+        None,
+        Some(903_000),
+        None,
+        None,
+        None,
+    ];
+    assert_eq!(clocks, expected);
+    let waits = |boost: &str| {
+        let mut core = core(
+            &machine(&hikey960()),
+            "linux-7.3",
+            &[("runnable_boost", boost)],
+        );
+        freeze(&mut core);
+        for cpu in 0..4 {
+            core.cpu_mut(cpu).load.avg.runnable_avg = 230;
+        }
+        core.cpu_mut(4).load.avg.util_avg = 43;
+        let task = sleeper(&mut core, 1, 4, 43, 59);
+        let e = explain(&mut core, task, 4);
+        let signals: Vec<_> = e.candidates.iter().map(|seen| seen.runnable).collect();
+        assert_eq!(
+            signals[..5],
+            [Some(230), Some(230), Some(230), Some(230), Some(0)]
+        );
+        e.candidates[0].clock_khz
+    };
+    assert_eq!(waits("off"), Some(533_000));
+    assert_eq!(waits("on"), Some(1_402_000));
+    assert_eq!(prev_big("linux-5.0").candidates[0].runnable, None, "to 5.6");
+}
+
+/// Goal: each form of the estimate says its own clock. Source:
+/// docs/rules/energy-numbers.md#hikey960-decisions, row 4: with 343 on a little CPU the forms that
+/// ask by frequency need 1711287 kHz and take 1844 MHz; since 6.12 headroom(343) = 428 is exactly
+/// the state of 1709 MHz; 6.1 asks for 1844000 * 428 / 462 = 1708294 kHz. The rework of 2025
+/// takes the state of 6.12 (docs/rules/energy-push.md#cost).
+#[test]
+fn each_form_says_its_clock() {
+    const NONE: &[(&str, &str)] = &[];
+    const COST: &[(&str, &str)] = &[("energy_rework", "cost")];
+    for (era, settings, little) in [
+        ("linux-5.0", NONE, 1_844_000),
+        ("linux-5.10", NONE, 1_844_000),
+        ("linux-6.1", NONE, 1_709_000),
+        ("linux-6.12", NONE, 1_709_000),
+        ("linux-7.3", COST, 1_709_000),
+    ] {
+        let mut core = core(&machine(&hikey960()), era, settings);
+        freeze(&mut core);
+        for (cpu, util) in [300, 300, 300, 300, 43].into_iter().enumerate() {
+            core.cpu_mut(cpu as u32).load.avg.util_avg = util;
+        }
+        let task = sleeper(&mut core, 1, 4, 43, 59);
+        let e = explain(&mut core, task, 4);
+        let seen = |cpu: usize| e.candidates[cpu].clock_khz;
+        assert_eq!((seen(0), seen(4)), (Some(little), Some(903_000)), "{era}");
+        assert_eq!(seen(1), None, "{era}: not estimated");
+    }
 }
 
 /// Goal: a saving within the margin is named so. Source: eas_vectors.csv,

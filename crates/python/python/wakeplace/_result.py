@@ -9,7 +9,8 @@ they are used. docs/guide/python.md, "Tables". Tests by part:
 (`SweepResult.plot`, `_point`), `test_sweep_gives_the_bytes_of_its_command` (`SweepResult`),
 `test_explain_gives_the_bytes_of_its_command` (`Answer`),
 `test_evaluate_gives_the_bytes_of_its_command` (`Evaluation`), `test_notebooks_see_the_table`
-(`_repr_html_`, `html`), `test_dicts_are_files` (`command` of a dict). No test of its own: `stuck`.
+(`_repr_html_`, `html`), `test_dicts_are_files` (`command` of a dict),
+`test_a_run_that_is_stuck_is_told` (`stuck`).
 
 Tests: crates/python/tests/test_results.py
 """

@@ -72,7 +72,7 @@ fn fake(runs: Vec<PolicyRuns>) -> Comparison {
         origin: Origin::default(),
         notes: vec!["ended at 1.23 s: all tasks were done".to_owned()],
         warnings: vec!["something is odd; do that".to_owned()],
-        why_stuck: None,
+        stuck: Vec::new(),
         checks: Vec::new(),
         modelled_power: false,
     }

@@ -4,12 +4,13 @@
 //! What must stay: the decision is read from the JSON of `explain` and not made again; the chosen
 //! CPU is the first row, and on a large machine a table that leaves CPUs out says how many. Words
 //! and order may change. Tests by part: `a_decision_is_explained` (`view`, the answer to
-//! `why_not`), xtask/src/tries/pages.rs (what a browser shows). The tables (`candidates`, `others`)
-//! have no test of their own. `facts` and `waker` by the first one.
+//! `why_not`), xtask/src/tries/pages.rs (what a browser shows).
+//! `signals_and_clocks_stand_where_they_are_known`
+//! (`candidates`). `others` has no test of its own. `facts` and `waker` by the first one.
 //!
 //! Callers: mod.rs (`view`).
 //!
-//! Tests: crates/wasm/src/answer/tests.rs::a_decision_is_explained, xtask/src/tries/pages.rs
+//! Tests: below, crates/wasm/src/answer/tests.rs::a_decision_is_explained, xtask/src/tries/pages.rs
 
 use super::read::{HtmlError, Source, parse};
 use super::view::{Block, Cell, Table};
@@ -108,7 +109,12 @@ fn candidates(answer: &Decision) -> Table {
     let estimated = answer.candidates.iter().any(|c| c.energy.is_some());
     let energy = answer.energy_unit.as_deref().unwrap_or("power");
     let energy = format!("#estimate ({energy})");
-    let mut columns = vec!["CPU", "result", "#utilisation", "#capacity", "#spare"];
+    let mut columns = vec!["CPU", "result", "#utilisation"];
+    let waits = answer.candidates.iter().any(|c| c.runnable.is_some());
+    columns.extend(waits.then_some("#runnable"));
+    columns.extend(["#capacity", "#spare"]);
+    let clocked = answer.candidates.iter().any(|c| c.clock_khz.is_some());
+    columns.extend(clocked.then_some("#clock (MHz)"));
     columns.extend(estimated.then_some(energy.as_str()));
     columns.extend(["fits", "idle state"]);
     let listed = |c: &&Candidate| {
@@ -133,9 +139,15 @@ fn candidates(answer: &Decision) -> Table {
             Cell::head(c.cpu.to_string()),
             result,
             Cell::of(c.util.to_string()),
-            Cell::of(c.capacity.to_string()),
-            Cell::of(c.spare.to_string()),
         ];
+        if waits {
+            row.push(c.runnable.map(|signal| signal.to_string()).into());
+        }
+        row.extend([c.capacity, c.spare].map(|value| Cell::of(value.to_string())));
+        if clocked {
+            let mhz = |khz: u32| number::short(f64::from(khz) / 1000.0);
+            row.push(c.clock_khz.map(mhz).into());
+        }
         if estimated {
             row.push(c.energy.map(number::short).into());
         }
@@ -165,4 +177,62 @@ fn others(answer: &Decision) -> Table {
         ]
     }));
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Decision, candidates};
+    use serde_json::{Value, json};
+
+    /// CPU 0 is chosen of two; only it was estimated.
+    fn decision(runnable: Option<u32>) -> Decision {
+        let candidate = |cpu: u32, clock_khz: Option<u32>| {
+            json!({
+                "cpu": cpu, "util": 59, "capacity": 462, "spare": 403, "fits": true,
+                "runnable": runnable, "clock_khz": clock_khz,
+                "energy": clock_khz.map(|_| 12.5), "dropped": null,
+            })
+        };
+        let task = json!({"name": "t", "util_avg": 43, "util_est": 59});
+        let wakeup = json!({
+            "kind": "wake", "number": 1, "time_ns": 1000, "task": task, "waker_cpu": 0,
+            "prev_cpu": 1,
+        });
+        let whole: Value = json!({
+            "policy": "p", "wakeup": wakeup, "rule": "energy", "reason": "energy-best", "cpu": 0,
+            "energy_unit": "uW",
+            "candidates": [candidate(0, Some(1_402_000)), candidate(1, None)],
+        });
+        serde_json::from_value(whole).expect("a decision")
+    }
+
+    /// Goal: the signal and the assumed clock stand beside utilisation, capacity and energy, a dash
+    /// where there was no estimate; a policy without the signal has no column of it.
+    #[test]
+    fn signals_and_clocks_stand_where_they_are_known() {
+        let table = candidates(&decision(Some(230)));
+        let head: Vec<&str> = table.head.iter().map(|head| head.text.as_str()).collect();
+        let expected = [
+            "CPU",
+            "result",
+            "utilisation",
+            "runnable",
+            "capacity",
+            "spare",
+            "clock (MHz)",
+            "estimate (uW)",
+            "fits",
+            "idle state",
+        ];
+        assert_eq!(head, expected);
+        let row = |at: usize| -> Vec<&str> {
+            let cells = table.rows[at].iter().skip(2).take(6);
+            cells.map(|cell| cell.text.as_str()).collect()
+        };
+        assert_eq!(row(0), ["59", "230", "462", "403", "1402", "12.50"]);
+        assert_eq!(row(1), ["59", "230", "462", "403", "–", "–"]);
+        let without = candidates(&decision(None));
+        assert!(without.head.iter().all(|head| head.text != "runnable"));
+        assert_eq!(without.rows[0].len(), without.head.len());
+    }
 }

@@ -218,6 +218,7 @@ fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
             let text = format!("What else changed most there: {}.", beside.join(", "));
             blocks.push(Block::Text { text });
         }
+        blocks.extend(wakeup.differs.clone().map(|text| Block::Text { text }));
         let sides = [("Base", &wakeup.base), ("Change", &wakeup.change)];
         let item = |(side, told): (&str, &wakeplace_outcome::PartedSide)| {
             let why = explained(&told.explained);

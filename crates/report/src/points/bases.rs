@@ -1,8 +1,8 @@
 //! Runs of the points that others are compared with, and the changes from them
 //! (docs/guide/results.md, "Sweeps").
 //!
-//! They are read before the table is made, since a base may be the last of the points. Of their runs
-//! only the metrics of the table are kept.
+//! They are read before the table is made, since a base may be the last of the points. Of their
+//! runs only the metrics of the table are kept.
 //!
 //! What must stay: changes are `wakeplace_metrics::paired`'s, as those of `compare`; runs of one
 //! seed are a pair, and runs without a result have none. Tests by part: `changes_are_from_the_base`

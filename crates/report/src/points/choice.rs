@@ -99,7 +99,7 @@ impl Choice {
         let mut groups: Vec<ChosenPoint> = Vec::new();
         let mut best: Vec<f64> = Vec::new();
         let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
-        let load: Vec<usize> = { (0..shape.names.len()) }
+        let load: Vec<usize> = (0..shape.names.len())
             .filter(|at| is_of_load(&shape.names[*at]))
             .collect();
         let differs = |at: &usize| {

@@ -1,8 +1,8 @@
 //! A sweep's points as a table for people and for programs (docs/guide/results.md, "Sweeps").
 //!
 //! What must stay: columns for programs, by name: varied keys first, `power` last; what no point
-//! has has no column. The same columns are the keys of `points` in JSON. Free: words for people that
-//! no test quotes. Tests by part: `changes_are_from_the_base` (`table`, `change`),
+//! has has no column. The same columns are the keys of `points` in JSON. Free: words for people
+//! that no test quotes. Tests by part: `changes_are_from_the_base` (`table`, `change`),
 //! `the_best_of_those_that_hold_is_chosen` (`marks`),
 //! `a_modelled_power_is_told_to_programs` (`power`),
 //! said.rs::`modelled_joules_say_so_in_sweeps` (`columns`, by the command).

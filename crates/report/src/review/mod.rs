@@ -90,12 +90,7 @@ impl Reviewed<'_> {
             for (at, runs) in comparison.runs.iter().enumerate() {
                 if runs.is_stuck() {
                     let side = if at == 0 { "base" } else { "change" };
-                    let why = comparison.why_stuck.as_deref();
-                    // The reason is that of the first side that got stuck.
-                    let own = comparison.runs[..at]
-                        .iter()
-                        .all(|before| !before.is_stuck());
-                    let why = why.filter(|_| own).unwrap_or("a run got stuck");
+                    let why = comparison.why_side_stuck(at).unwrap_or("a run got stuck");
                     all.push(format!("{}, {load}: {side}: {why}", comparison.platform));
                 }
             }

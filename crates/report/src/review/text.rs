@@ -313,6 +313,9 @@ fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> Strin
         wakeplace_text::time(wakeup.change.time_ns),
     );
     text.push_str(&(wrap(&printable(&line), width) + "\n" + &beside));
+    if let Some(differs) = &wakeup.differs {
+        text.push_str(&(wrap(&printable(differs), width) + "\n"));
+    }
     for (side, told) in [("base", &wakeup.base), ("change", &wakeup.change)] {
         let explained = &told.explained;
         match whole {

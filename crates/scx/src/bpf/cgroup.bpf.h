@@ -156,18 +156,27 @@ static __always_inline bool weigh(struct task_live *t, u64 now)
 }
 
 /* The running task's groups have used so much more of their quotas. */
-static __always_inline void charge(const struct task_live *t, u64 ran, u64 now)
+static __always_inline void charge(struct task_live *t, u64 ran, u64 now)
 {
 	if (cgroups.limited && t->member.group)
-		wp_live_group_charge(&cgroups, t->member.group, ran, now);
+		wp_live_member_ran(&cgroups, &t->member, ran, now);
+}
+
+/* May a quota hold the task back? Threads of the kernel and tasks on their way out never return to
+ * user space: they run on, as in the fair class (task_throttle_setup_work()). So does one that has
+ * a lock with priority inheritance for which somebody waits. */
+static __always_inline bool has_quota(const struct task_struct *p, const struct task_live *t)
+{
+	if (!cgroups.limited || !t->member.group || (p->flags & (PF_KTHREAD | PF_EXITING)))
+		return false;
+	return !bpf_core_field_exists(p->pi_top_task) || !p->pi_top_task;
 }
 
 /* So long the task has to wait for the quota of a group around it, ns. */
-static __always_inline u64 quota_wait_ns(const struct task_live *t, u64 now)
+static __always_inline u64 quota_wait_ns(const struct task_struct *p, const struct task_live *t,
+					 u64 now)
 {
-	if (!cgroups.limited || !t->member.group)
-		return 0;
-	return wp_live_group_wait_ns(&cgroups, t->member.group, now);
+	return has_quota(p, t) ? wp_live_member_wait_ns(&cgroups, &t->member, now) : 0;
 }
 
 #endif

@@ -8,16 +8,18 @@
  *   move_to_local   one argument until 7.0, enqueue flags besides (___v2) from 7.1
  *   set slice       a field write until 6.18, a function from 7.0
  *   now             a function from 6.14, the clock helper before
+ *   at a return     from 6.18, with an argument more than from 7.0 on (..._impl); before, none
  *
  * What must stay: forms from the newest to the oldest; names with `___` are the loader's way to try
  * one.
  *
  * Tests by part: each guest calls dsq_insert, dsq_insert_vtime, dsq_move_to_local, task_set_slice
- * and now_ns in the form of its kernel. The schedulers of crates/foreign/tests call three of them,
+ * and now_ns in the form of its kernel; guest.sh inside calls tells_returns and at_next_return
+ * (from 6.18 on). The schedulers of crates/foreign/tests call three of them,
  * too.
  *
  * Kernel: scx_bpf_dsq_insert(), scx_bpf_dsq_insert_vtime(), scx_bpf_dsq_move_to_local(),
- *         kernel/sched/ext.c, 6.12 to 7.3
+ *         kernel/sched/ext.c, 6.12 to 7.3; bpf_task_work_schedule_resume(), kernel/bpf/helpers.c
  * Rule: docs/decisions/011
  * Tests: xtask/src/live/tests.rs
  * Covers: a guest for each of the three interfaces (6.x, 7.0, later) loads and runs all forms.
@@ -44,6 +46,14 @@ extern bool scx_bpf_dsq_move_to_local(u64 dsq_id) __ksym __weak;
 extern bool scx_bpf_dsq_move_to_local___v2___form(u64 dsq_id, u64 enq_flags) __ksym __weak;
 extern bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice) __ksym __weak;
 extern u64 scx_bpf_now(void) __ksym __weak;
+
+typedef int (*at_return_fn)(struct bpf_map *map, void *key, void *value);
+
+extern int bpf_task_work_schedule_resume(struct task_struct *task, struct bpf_task_work *tw,
+					 void *map__map, at_return_fn callback) __ksym __weak;
+extern int bpf_task_work_schedule_resume_impl(struct task_struct *task, struct bpf_task_work *tw,
+					      void *map__map, at_return_fn callback,
+					      void *aux__prog) __ksym __weak;
 
 /* At the end of a queue; the slice is in ns. What the form from 7.0 on answers nobody needs. */
 static __always_inline void dsq_insert(struct task_struct *p, u64 dsq, u64 slice, u64 flags)
@@ -88,6 +98,23 @@ static __always_inline void task_set_slice(struct task_struct *p, u64 slice)
 	else
 		p->scx.slice = slice;
 }
+
+/* Does the kernel call us where a task returns to user space? */
+static __always_inline bool tells_returns(void)
+{
+	return bpf_ksym_exists(bpf_task_work_schedule_resume) ||
+	       bpf_ksym_exists(bpf_task_work_schedule_resume_impl);
+}
+
+/* `callback` is called as the task next returns to user space, once. Nothing if it has been asked
+ * for already. A macro: the kernel wants the map itself. */
+#define at_next_return(p, work, map, callback)                                                     \
+	do {                                                                                       \
+		if (bpf_ksym_exists(bpf_task_work_schedule_resume))                                \
+			bpf_task_work_schedule_resume(p, work, map, callback);                     \
+		else if (bpf_ksym_exists(bpf_task_work_schedule_resume_impl))                      \
+			bpf_task_work_schedule_resume_impl(p, work, map, callback, 0);             \
+	} while (0)
 
 /* The clock that all signals of the core count by. */
 static __always_inline u64 now_ns(void)

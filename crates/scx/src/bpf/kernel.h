@@ -40,14 +40,21 @@ typedef __s64 s64;
 
 #define BPF_MAP_TYPE_ARRAY 2
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
+#define BPF_MAP_TYPE_LRU_HASH 9
 #define BPF_MAP_TYPE_TASK_STORAGE 29
 #define BPF_MAP_TYPE_CGRP_STORAGE 32
 #define BPF_F_NO_PREALLOC 1u
+#define BPF_NOEXIST 1ull
 #define BPF_LOCAL_STORAGE_GET_F_CREATE 1ull
 #define CLOCK_MONOTONIC 1
 
 struct bpf_timer {
 	__u64 opaque[2];
+} __attribute__((aligned(8)));
+
+/* Known to the kernel by name and size, from 6.18 on. */
+struct bpf_task_work {
+	__u64 opaque;
 } __attribute__((aligned(8)));
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -82,6 +89,16 @@ struct thread_info {
 	u32 cpu;
 };
 
+enum vtime_state { VTIME_INACTIVE };
+
+struct vtime {
+	enum vtime_state state;
+};
+
+struct bpf_map {
+	u32 id;
+};
+
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 };
@@ -111,6 +128,10 @@ struct task_struct {
 	int nr_cpus_allowed;
 	unsigned short migration_disabled;
 	const struct cpumask *cpus_ptr;
+	u64 utime;
+	u64 gtime; /* of utime: in a virtual machine */
+	struct vtime vtime;
+	struct task_struct *pi_top_task; /* who waits for a lock of it, with priority inheritance */
 	struct sched_entity se;
 	struct uclamp_se uclamp_req[2];
 	struct task_group *sched_task_group;
@@ -208,6 +229,7 @@ struct bpf_iter_scx_dsq {
 #define ARG_TASK(args, n) ((struct task_struct *)(args)[n])
 
 #define PF_IDLE 0x00000002
+#define PF_EXITING 0x00000004
 #define TASK_DEAD 0x00000080
 #define PF_KTHREAD 0x00200000
 #define SCHED_IDLE 5

@@ -8,11 +8,12 @@
  * Tests by part: guest.sh hotplug-storm (wakeplace_cpu_online, wakeplace_cpu_offline,
  * give_up_queue, rescue_queue), guest.sh timer-follows (idle_tick, start_timer), the steps that
  * switch (apply_params), tests.rs (wakeplace_init, wakeplace_exit). All guests run
- * wakeplace_update_idle. forget_claim and note_online have no test of their own.
+ * wakeplace_update_idle. parity/glue.rs `claims` has forget_claim. note_online has no test of its
+ * own.
  *
  * Kernel: ops update_idle(), cpu_online(), cpu_offline(), init(), exit(), kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md#vq-timer, docs/rules/hotplug.md#hotplug
- * Tests: scripts/live/guest.sh, xtask/src/live/tests.rs
+ * Tests: scripts/live/guest.sh, crates/scx/tests/parity/glue.rs, xtask/src/live/tests.rs
  * Covers: guest.sh hotplug-storm: CPUs leave and come back under load, and no task is lost;
  *         tests.rs: start, end and a killed loader on each kernel.
  * Untried: CPUs that change between the loader's look and the start (note_online).
@@ -213,6 +214,7 @@ OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 	s32 error;
 
 	note_online();
+	cgroups.returns = tells_returns();
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		wish_of(cpu)->push_to = WP_NONE;
 		error = scx_bpf_create_dsq(dsq_of(cpu), -1);

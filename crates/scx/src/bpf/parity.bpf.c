@@ -138,7 +138,7 @@ PROGRAM(p_preempt_end, (u32)wp_preempt_end(WALK))
 PROGRAM(p_live_queue_is_next, (u32)wp_live_queue_is_next(CTX, TASK, CPU, args->a & 1))
 PROGRAM(p_pick_lone, (u32)wp_pick_lone(CTX, TASK, CPU, NOW))
 
-/* group.c, group_quota.c */
+/* group.c, group_quota.c, group_park.c */
 PROGRAM(p_live_group_new, wp_live_group_new(GROUPS, args->a))
 PROGRAM(p_live_group_free, (u32)wp_live_group_free(GROUPS, args->a))
 PROGRAM(p_live_group_set_weight, (u32)wp_live_group_set_weight(GROUPS, args->a, args->b))
@@ -149,6 +149,11 @@ PROGRAM(p_live_group_set_quota,
 	(u32)wp_live_group_set_quota(GROUPS, args->a, args->b, args->x, args->y))
 PROGRAM(p_live_group_charge, (u32)wp_live_group_charge(GROUPS, args->a, args->x, NOW))
 PROGRAM(p_live_group_wait_ns, wp_live_group_wait_ns(GROUPS, args->a, NOW))
+PROGRAM(p_live_overdue, (u32)wp_live_overdue(args->x))
+PROGRAM(p_live_member_wait_ns, wp_live_member_wait_ns(GROUPS, MEMBER, NOW))
+PROGRAM(p_live_parked_ns, wp_live_parked_ns(GROUPS, MEMBER, args->x, args->y, NOW))
+PROGRAM(p_live_member_ran, (u32)wp_live_member_ran(GROUPS, MEMBER, args->x, NOW))
+PROGRAM(p_live_member_stop, (u32)wp_live_member_stop(GROUPS, MEMBER, args->a & 1, NOW))
 
 /* live.c, freq.c, energy_model.c */
 PROGRAM(p_decayed_util, wp_decayed_util(args->a, args->x, NOW))
@@ -210,3 +215,4 @@ PROGRAM(p_util_est_next,
 PROGRAM(p_get_update_sysctl_factor, wp_get_update_sysctl_factor(args->a, args->b))
 PROGRAM(p_nice_weight, wp_nice_weight((s32)args->a))
 PROGRAM(p_nice_inv_weight, wp_nice_inv_weight((s32)args->a))
+PROGRAM(p_time_bucket, wp_time_bucket(args->x))

@@ -106,7 +106,7 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 
 	if (!t || !s)
 		return prev;
-	if (cgroups.limited && quota_wait_ns(t, now_ns())) /* enqueue parks it */
+	if (cgroups.limited && quota_wait_ns(p, t, now_ns())) /* enqueue parks it */
 		return prev;
 	note_clamps(t, p);
 	t->clamped = 1;

@@ -10,9 +10,10 @@
  * Tests by part: all steps of guest.sh (wakeplace_enqueue, queue_task, wakeplace_dispatch,
  * take_next, take_next_once, wakeplace_running, wakeplace_stopping, wakeplace_tick, go_on,
  * is_queued), long-wait (take_overdue), small-quota (may_go_on), affinity-storm (take_wish),
- * displaced (wakeplace_cpu_release), `cargo xtask live-waits` (preempts, arm_if_waiting).
- * wakeplace_yield, note_pressure, push_wanted and drop_push have no test of their own. The kernel
- * calls what begins with wakeplace_.
+ * displaced (wakeplace_cpu_release), inside (the quota in wakeplace_tick), `cargo xtask live-waits`
+ * (preempts, arm_if_waiting). parity/glue.rs has `pushes` (push_wanted, drop_push, take_wish),
+ * `overdue` (take_overdue) and `ticks` (may_go_on, wakeplace_tick). wakeplace_yield and
+ * note_pressure have no test of their own. The kernel calls what begins with wakeplace_.
  *
  * Kernel: ops enqueue(), dispatch(), yield(), running(), stopping(), cpu_release(), tick(),
  *         kernel/sched/ext.c
@@ -20,8 +21,8 @@
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
  * Covers: guest.sh under load: no task is lost or waits 30 s, and long-wait: one that is owed
  *         little runs; parity compares the core's functions that this file calls with the native
- *         build; it does not run this file (a callback cannot be run alone).
- * Untried: how long a push takes, and one that is dropped (docs/rules/live-queue.md#vq-push).
+ *         build; its glue.rs runs some of this file on a kernel of one thread.
+ * Untried: how long a push takes (docs/rules/live-queue.md#vq-push).
  */
 #ifndef SCX_WAKEPLACE_QUEUE_H
 #define SCX_WAKEPLACE_QUEUE_H
@@ -221,12 +222,19 @@ static __noinline bool take_next(u32 cpu, bool runs, u32 waiting)
 static __noinline bool take_overdue(u32 cpu)
 {
 	struct task_struct *p;
+	struct task_live *t;
 	bool taken = false;
+	u64 now = now_ns(), waited;
 
 	wish_of(cpu)->overdue = 0;
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
-		if (waited_ns(p) >= LONGEST_WAIT_NS &&
-		    scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
+		waited = waited_ns(p);
+		if (!wp_live_overdue(waited))
+			continue;
+		t = live_of(p);
+		if (t && has_quota(p, t)) /* a turn, if it needs one */
+			wp_live_parked_ns(&cgroups, &t->member, waited, 0, now);
+		if (scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
 			taken = true;
 	}
 	return taken;
@@ -249,7 +257,7 @@ static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 	wish_of(cpu)->end_at_tick = 0;
 	if (t && cgroups.limited) {
 		account_run(t, cpu, now_ns());
-		if (quota_wait_ns(t, now_ns()))
+		if (quota_wait_ns(prev, t, now_ns()))
 			return false;
 	}
 	if (push != WP_NONE) {
@@ -257,7 +265,11 @@ static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 			return false;
 		drop_push(cpu);
 	}
-	return !t || t->go_to == WP_NONE;
+	if (t && t->go_to != WP_NONE)
+		return false;
+	if (t)
+		t->member.outside = 0; /* it may enter the kernel as it goes on */
+	return true;
 }
 
 /* Does the kernel have it on a run queue of our class? */
@@ -361,9 +373,11 @@ OPS(running) void wakeplace_running(u64 *args)
 	arm_if_waiting(cpu, now);
 	t->accounted_ns = now;
 	t->was_running = 0;
+	t->member.outside = 0;
+	held_back(p, t, false, now); /* it comes to its return, if the quota is used up */
 	st->switches++;
 	if (t->runnable_ns) {
-		(*WP_AT(st->latency, time_bucket(wp_sub(now, t->runnable_ns))))++;
+		(*WP_AT(st->latency, wp_time_bucket(wp_sub(now, t->runnable_ns))))++;
 		t->runnable_ns = 0;
 	}
 }
@@ -434,10 +448,14 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	u32 cpu = cpu_of(p);
 	struct cpu_wish *w = wish_of(cpu);
 	u64 now = now_ns();
+	bool outside;
 	u32 waiting;
 	int did;
 
-	if (!t || !t->wp.running)
+	if (!t)
+		return;
+	outside = note_user_time(t, p);
+	if (!t->wp.running)
 		return;
 	fresh_cpu(cpu);
 	note_pressure(cpu, now);
@@ -453,14 +471,18 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	if (did & WP_DID_END_REST)
 		end_rest();
 	account_run(t, cpu, now);
-	if (w->end_at_tick || quota_wait_ns(t, now)) {
-		kick(cpu, SCX_KICK_PREEMPT);
-		return;
-	}
 	waiting = nr_waiting(cpu);
 	if (waiting && now >= w->looked_ns + OVERDUE_LOOK_NS) {
 		w->looked_ns = now;
 		w->overdue = 1;
+	}
+	if (held_back(p, t, outside, now)) {
+		task_set_slice(p, 0); /* as this tick ends: where it is now, not where a kick finds it */
+		return;
+	}
+	if (w->end_at_tick) {
+		kick(cpu, SCX_KICK_PREEMPT);
+		return;
 	}
 	if (wp_live_queue_expired(&ctx, cpu, waiting, now))
 		end_slice(cpu);

@@ -7,13 +7,13 @@
  *
  * What must stay: a slice ends at a tick at the latest, timer or not. Times are ns.
  *
- * Tests by part: guest.sh timer-follows and long-wait (slice_end, arm_timer), `cargo xtask
- * live-waits` (begin_slice, end_slice, arm_slice_end). init_timers runs at each start. queue.bpf.h
- * calls them.
+ * Tests by part: guest.sh timer-follows and long-wait (slice_end), parity/glue.rs `timers`
+ * (arm_timer), `cargo xtask live-waits` (begin_slice, end_slice, arm_slice_end). init_timers runs
+ * at each start. queue.bpf.h calls them.
  *
  * Kernel: hrtick_start(), kernel/sched/core.c
  * Rule: docs/rules/live-queue.md#vq-slice
- * Tests: scripts/live/guest.sh
+ * Tests: scripts/live/guest.sh, crates/scx/tests/parity/glue.rs
  * Covers: guest.sh under load: no task waits 30 s. `cargo xtask live-waits` measures how long short
  *         tasks wait beside tasks without end, which late slices would show.
  * Untried: that the timer fires at the very end of a slice.
@@ -36,10 +36,11 @@ struct {
 	__type(value, struct slice_timer);
 } slice_timers SEC(".maps");
 
-/* It fires so much later at the latest; nothing if it fires before that already. */
+/* It fires so much later at the latest; nothing if it fires before that already. One that should
+ * have fired a tick ago and has not is started anew. */
 static __always_inline void arm_timer(struct slice_timer *s, u64 wait, u64 now)
 {
-	if (s->armed_ns && s->armed_ns <= now + wait)
+	if (s->armed_ns && s->armed_ns <= now + wait && now < s->armed_ns + ctx.tick_ns)
 		return;
 	s->armed_ns = now + wait;
 	if (bpf_timer_start(&s->timer, wait, 0))

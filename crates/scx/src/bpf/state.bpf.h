@@ -6,10 +6,9 @@
  * What must stay: layouts that the loader maps (live.h), and one writer for each CPU's counters.
  *
  * Tests by part: guest.sh hotplug-storm (wake_leaving: tests.rs judges how long a CPU takes to go),
- * long-wait (waited_ns), hints.sh (request_freq, carry_out_freq). time_bucket is stated again in
- * crates/scx/src/metrics/latency.rs: nothing compares the two, so change both. live_of, scratch,
- * stats_of, wish_of, cpu_of, dsq_of, nr_queued, nr_waiting, fresh_cpu and kick are used by every
- * step.
+ * long-wait (waited_ns), hints.sh (request_freq, carry_out_freq), parity/glue.rs `kicks` (kick).
+ * live_of, scratch, stats_of, wish_of, cpu_of, dsq_of, nr_queued, nr_waiting and fresh_cpu are used
+ * by every step.
  *
  * Rule: docs/decisions/011
  * Tests: crates/scx/tests/parity
@@ -48,10 +47,10 @@ struct task_live {
 	u32 carried;     /* enum carried */
 	u32 asleep;      /* it has slept, and not been queued since */
 	u32 bound;       /* bound_tasks counts it */
-	u32 overdue;     /* it has waited too long for its group's quota, and runs a turn without */
 	u32 clamped;     /* its hints were read when its CPU was chosen */
-	u32 pad;
 	struct wp_live_member member;
+	u64 parked_ns;   /* since when it has waited for its group's quota */
+	u64 user_ns;     /* time in user space, by the kernel's ticks */
 	u64 accounted_ns; /* counters and its groups' quotas know of its run until then */
 };
 
@@ -188,13 +187,6 @@ static __always_inline void wake_leaving(u64 now)
 	kick(gone - 1, 0);
 }
 
-/*
- * The kernel ends a scheduler with a task that has not run for timeout_ms, 30 s. Weights and quotas
- * can ask for longer waits. A task that has waited for a third of that time runs next
- * (docs/rules/live-queue.md#vq-overdue).
- */
-#define LONGEST_WAIT_NS 10000000000ull
-
 /* So long the kernel has seen the task wait: what its watchdog counts. */
 static __always_inline u64 waited_ns(const struct task_struct *p)
 {
@@ -230,17 +222,6 @@ static __always_inline void carry_out_freq(u32 cpu, int did)
 		wish_of(cpu)->freq = 1;
 	else
 		request_freq(cpu);
-}
-
-/* Index of the histogram bucket: four per power of two. */
-static __always_inline u32 time_bucket(u64 ns)
-{
-	u32 log;
-
-	if (ns < 4)
-		return (u32)ns;
-	log = 63 - (u32)__builtin_clzll(ns);
-	return (log - 1) * 4 + (u32)((ns >> (log - 2)) & 3);
 }
 
 #endif

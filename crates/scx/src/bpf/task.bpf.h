@@ -9,8 +9,9 @@
  * depart, unqueue, account_run, account_move), affinity-storm (wakeplace_set_cpumask, copy_mask,
  * count_bound, is_bound), group-storm.sh (wakeplace_cgroup_move), hints.sh (note_clamps), tests.rs
  * (wakeplace_enable, wakeplace_disable: start, end, killed loader). withdraw and end_carried are
- * met in storms by chance; wakeplace_set_weight and weight_of have no test of their own. The kernel
- * calls what begins with wakeplace_.
+ * met in storms by chance; parity/glue.rs has `user_time` (note_user_time) and `carried`
+ * (end_carried); wakeplace_set_weight and weight_of have no test of their own. The kernel calls
+ * what begins with wakeplace_.
  *
  * Kernel: ops init_task(), enable(), disable(), set_weight(), set_cpumask(), cgroup_move(),
  *         kernel/sched/ext.c
@@ -115,6 +116,19 @@ static __always_inline u32 is_bound(const struct task_live *t, const struct task
 	return t->wp.nr_allowed == 1 && !(p->flags & PF_KTHREAD);
 }
 
+/* How long it has been in user space, by the kernel's ticks, but for virtual machines. True: it was
+ * there at the tick that has just come. */
+static __always_inline bool note_user_time(struct task_live *t, const struct task_struct *p)
+{
+	u64 user = p->utime - p->gtime, had = t->user_ns;
+
+	t->user_ns = user;
+	/* where the kernel counts at each change of mode a tick says nothing (nohz_full) */
+	if (bpf_core_field_exists(p->vtime) && p->vtime.state != VTIME_INACTIVE)
+		return false;
+	return user != had;
+}
+
 /* It is in our class from now on. */
 OPS(enable) void wakeplace_enable(u64 *args)
 {
@@ -124,6 +138,7 @@ OPS(enable) void wakeplace_enable(u64 *args)
 		return;
 	note_class(t, ARG_TASK(args, 0));
 	count_bound(t, is_bound(t, ARG_TASK(args, 0)));
+	note_user_time(t, ARG_TASK(args, 0));
 	t->known = 1;
 }
 
@@ -172,6 +187,8 @@ OPS(disable) void wakeplace_disable(u64 *args)
 	t->runnable_ns = 0;
 	t->was_running = 0;
 	t->go_to = WP_NONE;
+	t->member.outside = 0;
+	t->member.turn_ns = 0;
 }
 
 /* Its nice value or policy changed; a task that waited is queued again afterwards. */
@@ -268,10 +285,7 @@ static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 	st->run_ns += ran;
 	if (WP_AT(ctx.cpus, cpu)->topo.perf_dom != WP_NONE)
 		st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
-	if (t->overdue)
-		t->overdue = 0; /* its turn without quota is over */
-	else
-		charge(t, ran, now);
+	charge(t, ran, now);
 }
 
 /*
@@ -333,8 +347,9 @@ static __always_inline void depart(struct task_struct *p, struct task_live *t, u
 	unqueue(t, cpu, now, state ? WP_Q_SLEEP : 0, state && !(state & TASK_DEAD));
 	if (!state)
 		return;
+	t->member.turn_ns = 0; /* a turn without quota is for one run */
 	t->asleep = 1;
-	(*WP_AT(stats_of(cpu)->duration, time_bucket(t->wp.dur_avg_ns)))++;
+	(*WP_AT(stats_of(cpu)->duration, wp_time_bucket(t->wp.dur_avg_ns)))++;
 }
 
 #endif

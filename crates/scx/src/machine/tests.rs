@@ -7,6 +7,8 @@
 //! Tests by part (in crates/scx/src): machine.rs: `the_kernels_own_word` (`describe`,
 //! `kernel_clocks`), `the_kernels_energy_model` (`kernel_model`), `another_governor_is_seen`
 //! (`follows_requests`), `a_platform_file_gives_what_the_kernel_lacks` (`file_model`),
+//! `clusters_that_cross_those_of_the_file_are_named` (`compare_clusters`),
+//! `the_powers_of_a_file_are_those_that_are_drawn` (`file_model`, `model_words`),
 //! `a_platform_file_of_another_machine_is_refused_with_all_that_differs` (`fitting`),
 //! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
 //! Helpers, and who fails with them: `put`, `describe` (all tests, `the_kernels_energy_model` among
@@ -142,10 +144,13 @@ fn the_kernels_energy_model() {
     );
     assert_eq!(machine.facts.tick_ns, 1_000_000);
     assert!(machine.power_in_watts);
+    assert_eq!(machine.energy.as_deref(), Some("what the kernel states"));
     tree.model(4, "4-7", "0x0", &[]);
-    assert!(
-        !tree.describe("auto").expect("a machine").power_in_watts,
-        "a scale of its own"
+    let scaled = tree.describe("auto").expect("a machine");
+    assert!(!scaled.power_in_watts, "a scale of its own");
+    assert_eq!(
+        scaled.energy.as_deref(),
+        Some("what the kernel states, in no known unit")
     );
 }
 
@@ -186,6 +191,7 @@ fn a_platform_file_of_another_machine_is_refused_with_all_that_differs() {
         [
             "cpufreq policy0 is CPUs 0-1, in the file CPU 0 shares its clock with CPUs 0-3",
             "cpufreq policy2 is CPUs 2-7, in the file CPU 2 shares its clock with CPUs 0-3",
+            "CPU 2 shares its cluster with CPUs 2-7, in the file it is in a cluster of CPUs 0-3",
             "capacities of CPU 0 and CPU 2: 1024 and 462 by the kernel, 462 and 462 in the file",
             "capacities of CPU 0 and CPU 4: 1024 and 462 by the kernel, 462 and 1024 in the file",
             "capacities of CPU 2 and CPU 4: 462 and 462 by the kernel, 462 and 1024 in the file",
@@ -197,6 +203,44 @@ fn a_platform_file_of_another_machine_is_refused_with_all_that_differs() {
         unknown.to_string().contains("did you mean `hikey960`?"),
         "{unknown}"
     );
+}
+
+/// A board without cpufreq says nothing of its clocks, but its clusters tell it from another. Parts
+/// of a cluster say nothing: CPUs 0 and 1 may well share a cache that 2 and 3 do not.
+#[test]
+fn clusters_that_cross_those_of_the_file_are_named() {
+    let board = |clusters: &[(usize, u32)]| {
+        let tree = Tree::new(clusters);
+        fs::remove_dir_all(tree.0.path().join(CPUS).join("cpufreq")).expect("a folder");
+        tree
+    };
+    let crossed = board(&[(3, 1024), (5, 1024)]).misfit("hikey960");
+    assert_eq!(
+        crossed,
+        ["CPU 3 shares its cluster with CPUs 3-7, in the file it is in a cluster of CPUs 0-3"]
+    );
+    for parts in [&[(2, 1024), (2, 1024), (4, 1024)][..], &[(8, 1024)]] {
+        board(parts).describe("hikey960").expect("it may be one");
+    }
+}
+
+/// Juno r0 states both powers: 33 mW of an A53 at 450 MHz by LISA's table, 42.361 mW by the device
+/// tree's formula (platforms/juno-r0.toml). Its CPUs 1 and 2 are the big ones.
+#[test]
+fn the_powers_of_a_file_are_those_that_are_drawn() {
+    let tree = Tree::new(&[(6, 1024)]);
+    fs::remove_dir_all(tree.0.path().join(CPUS).join("cpufreq")).expect("a folder");
+    let machine = tree.describe("juno-r0").expect("a machine");
+    let first = machine.facts.perf_domains[0].states[0];
+    assert_eq!(first, (450_000, 33_000));
+    assert!(machine.power_in_watts);
+    assert_eq!(
+        machine.energy.as_deref(),
+        Some("what the hardware draws by the platform file")
+    );
+    assert_eq!(machine.facts.capacity, [446, 1024, 1024, 446, 446, 446]);
+    let auto = tree.describe("auto").expect("a machine");
+    assert_eq!(auto.energy, None, "the kernel has no model here");
 }
 
 #[test]

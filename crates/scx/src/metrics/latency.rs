@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The kernel side's histograms of times (`time_bucket` in `bpf/state.bpf.h`): four buckets per
-//! power of two of ns (docs/guide/live.md, "Watch").
+//! The kernel side's histograms of times (the core's `wp_time_bucket`): four buckets per power of
+//! two of ns (docs/guide/live.md, "Watch").
 //!
-//! What must stay: buckets are those of `time_bucket`: four per power of two, ns. A share is an
+//! What must stay: buckets are those of `wp_time_bucket`: four per power of two, ns. A share is an
 //! upper bound. Free: how buckets are walked.
 //!
-//! Tests by part: `every_bucket_ends_where_the_next_begins` (`upper_ns`), `shares_at_the_edges`
-//! (`share_ns`, `figures_us`, `Histogram::new`),
+//! Tests by part: `every_bucket_ends_where_the_next_begins` (`upper_ns`, against the core's own),
+//! `shares_at_the_edges` (`share_ns`, `figures_us`, `Histogram::new`),
 //! crates/scx/src/metrics/tests.rs::`buckets_are_cumulative_and_exact` (`counts`).
 //!
 //! Callers: crates/scx/src/metrics.rs, metrics/openmetrics.rs (`counts`).
@@ -81,24 +81,16 @@ impl Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// `time_bucket` of `bpf/state.bpf.h`, stated again.
-    fn bucket_of(ns: u64) -> usize {
-        if ns < 4 {
-            return ns as usize;
-        }
-        let log = u64::from(63 - ns.leading_zeros());
-        ((log - 1) * 4 + ((ns >> (log - 2)) & 3)) as usize
-    }
+    use wakeplace_policy_sys::time_bucket;
 
     #[test]
     fn every_bucket_ends_where_the_next_begins() {
         for bucket in 0..251 {
             let upper = upper_ns(bucket);
-            assert_eq!(bucket_of(upper), bucket, "{upper} ns");
-            assert_eq!(bucket_of(upper + 1), bucket + 1, "{upper} + 1 ns");
+            assert_eq!(time_bucket(upper), bucket, "{upper} ns");
+            assert_eq!(time_bucket(upper + 1), bucket + 1, "{upper} + 1 ns");
         }
-        assert_eq!((upper_ns(251), bucket_of(u64::MAX)), (u64::MAX, 251));
+        assert_eq!((upper_ns(251), time_bucket(u64::MAX)), (u64::MAX, 251));
         assert_eq!(upper_ns(255), u64::MAX);
     }
 

@@ -49,6 +49,7 @@ pub(crate) fn sample() -> Sample {
         parameters: BTreeMap::new(),
         shape: Arc::new(Shape {
             source: "what the kernel states".to_owned(),
+            energy: Some("what the kernel states".to_owned()),
             classes: parts(["capacity 446", "capacity 1024"]),
             domains: parts(["CPUs 0-1", "CPUs 2-3"]),
             joules: true,
@@ -169,6 +170,10 @@ fn a_status_survives_its_json() {
     let json = serde_json::to_string(&status).expect("JSON");
     let back: Status = serde_json::from_str(&json).expect("a status");
     assert_eq!(back, status);
+    assert!(
+        json.contains(r#""energy_model":"what the kernel states""#),
+        "{json}"
+    );
 }
 
 mod exposition {

@@ -112,6 +112,17 @@ impl Walk<'_> {
 
     /// Few groups, so that calls meet.
     fn group_args(&mut self, op: Op, args: &mut Args) -> bool {
+        match op {
+            Op::live_parked_ns | Op::live_overdue => {
+                args.x = self
+                    .draw
+                    .pick(&[0, 4_000_000, 9_990_000_000, 10_000_000_000]);
+                let parked: u64 = self.draw.pick(&[0, 19_000_000, 20_000_000]);
+                args.y = parked.min(args.x);
+            }
+            Op::live_member_ran => args.x = self.draw.pick(&[1000, 3_000_000, 5_000_000]),
+            _ => {}
+        }
         if !op.name().starts_with("live_group_") {
             return true;
         }
@@ -252,6 +263,7 @@ impl Walk<'_> {
                 args.a = self.draw.range(0, 3);
                 args.b = self.draw.range(0, 12);
             }
+            Op::time_bucket => args.x = self.draw.next() >> self.draw.range(0, 63),
             Op::nice_weight | Op::nice_inv_weight => {
                 args.a = (self.draw.range(0, 50).cast_signed() - 25).cast_unsigned();
             }

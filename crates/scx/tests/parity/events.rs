@@ -112,9 +112,11 @@ impl Walk<'_> {
                 budget_ns: 0_u64.wrapping_sub(5_000_000),
                 ..Default::default()
             };
+            let returns = self.draw.range(0, 1);
             self.builds.all(|s| {
                 s.groups.group[1] = spent;
                 s.groups.limited = 1;
+                s.groups.returns = returns;
             });
         }
         if self.draw.one_in(2) {

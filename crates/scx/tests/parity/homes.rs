@@ -74,7 +74,7 @@ fn sources_of(folder: &str) -> Vec<String> {
 fn every_home_reads_what_is_declared() {
     let (live, whole) = (
         read_by_core("-DWP_LIVE"),
-        read_by_core("-DWHOLE -DWP_SCHED_CACHE -DWP_UCLAMP_SUM"),
+        read_by_core("-DWHOLE -DWP_SCHED_CACHE -DWP_UCLAMP_SUM -DWP_EAS_REWORK"),
     );
     let glue = sources_of("crates/scx/src/bpf");
     let mut engine = sources_of("crates/engine/src");

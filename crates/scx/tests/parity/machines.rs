@@ -335,9 +335,10 @@ pub(crate) fn policy(draw: &mut Draw) -> Policy {
             policy.set(key, &value).unwrap_or_else(|e| panic!("{e}"));
         }
     }
-    // Sums are in no build for BPF (WP_UCLAMP_SUM).
-    let sums = policy.set("uclamp_aggregation", "max");
-    sums.unwrap_or_else(|e| panic!("{e}"));
+    // These are in no build for BPF (WP_UCLAMP_SUM, WP_EAS_REWORK).
+    for (key, value) in [("uclamp_aggregation", "max"), ("energy_rework", "off")] {
+        policy.set(key, value).unwrap_or_else(|e| panic!("{e}"));
+    }
     policy
 }
 

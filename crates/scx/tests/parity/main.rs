@@ -27,6 +27,7 @@
 mod arguments;
 mod builds;
 mod events;
+mod glue;
 mod homes;
 mod kernel;
 mod loaded;
@@ -169,7 +170,7 @@ const ELSEWHERE: [Reason; 5] = [
 ];
 
 /// Calls whose answer is other than 0 only when they do what they are there for.
-const DEEP: [Op; 25] = [
+const DEEP: [Op; 28] = [
     Op::enqueue_task_fair,
     Op::task_tick_fair,
     Op::idle_tick,
@@ -183,6 +184,9 @@ const DEEP: [Op; 25] = [
     Op::live_queue_yields,
     Op::live_group_new,
     Op::live_group_wait_ns,
+    Op::live_member_wait_ns,
+    Op::live_parked_ns,
+    Op::live_member_stop,
     Op::live_member_weigh,
     Op::pick_begin,
     Op::pick_offer,

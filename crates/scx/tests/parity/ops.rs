@@ -167,6 +167,23 @@ ops! {
         sys::wp_live_group_charge(&raw mut s.groups, g.a, g.x, g.now_ns);
     live_group_wait_ns(s, _ctx, _task, g) =
         sys::wp_live_group_wait_ns(&raw mut s.groups, g.a, g.now_ns);
+    live_overdue(_s, _ctx, _task, g) = sys::wp_live_overdue(g.x);
+    live_member_wait_ns(s, _ctx, _task, g) = {
+        let member = &raw const s.members[g.task as usize % TASKS];
+        sys::wp_live_member_wait_ns(&raw mut s.groups, member, g.now_ns)
+    };
+    live_parked_ns(s, _ctx, _task, g) = {
+        let member = &raw mut s.members[g.task as usize % TASKS];
+        sys::wp_live_parked_ns(&raw mut s.groups, member, g.x, g.y, g.now_ns)
+    };
+    live_member_ran(s, _ctx, _task, g) = {
+        let member = &raw mut s.members[g.task as usize % TASKS];
+        sys::wp_live_member_ran(&raw mut s.groups, member, g.x, g.now_ns)
+    };
+    live_member_stop(s, _ctx, _task, g) = {
+        let member = &raw mut s.members[g.task as usize % TASKS];
+        sys::wp_live_member_stop(&raw mut s.groups, member, g.a & 1, g.now_ns)
+    };
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
     idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);
@@ -224,4 +241,5 @@ ops! {
     get_update_sysctl_factor(_s, _ctx, _task, g) = sys::wp_get_update_sysctl_factor(g.a, g.b);
     nice_weight(_s, _ctx, _task, g) = sys::wp_nice_weight(g.a.cast_signed());
     nice_inv_weight(_s, _ctx, _task, g) = sys::wp_nice_inv_weight(g.a.cast_signed());
+    time_bucket(_s, _ctx, _task, g) = sys::wp_time_bucket(g.x);
 }

@@ -4,7 +4,8 @@
 //!
 //! What must stay: only words are made here: that a run is stuck is the engine's finding (`Ended`);
 //! the sentence is one of the warnings and stands in the place of a verdict. Words may change.
-//! Tests by part: `who_waits_for_what_is_named` (`deadlock`, `awaited`, `thread`, `why_stuck`),
+//! Tests by part: `who_waits_for_what_is_named` (`deadlock`, `awaited`, `thread`),
+//! `each_seed_has_its_own_reason` (`stuck`, `causes`),
 //! `a_scheduler_that_ends_is_named_with_its_error` (`ejected`),
 //! `a_task_that_never_lets_time_pass_is_named` (`zero_time_loop`). `failed` and `too_many` have no
 //! test of their own.
@@ -16,83 +17,94 @@ use super::PolicyRuns;
 use wakeplace_engine::{Ended, RunReport, Waiting, WaitsFor};
 use wakeplace_workload::Workload;
 
-/// Why the first of the runs that could go no further could not.
-pub(crate) fn why_stuck(runs: &[PolicyRuns], workloads: &[Workload]) -> Option<String> {
-    runs.iter().find_map(|run| causes(run, workloads).next())
+/// A run that could go no further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Whose it is, a place among the comparison's runs.
+    pub side: usize,
+    /// With which seed, a place among the seeds.
+    pub at: usize,
+    /// Why, in a sentence; it is one of the warnings, if no run before it has the same cause.
+    pub why: String,
 }
+
+/// All runs that could go no further, side by side and seed by seed.
+pub(crate) fn stuck(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Stuck> {
+    let of_side = |(side, run): (usize, &PolicyRuns)| {
+        let both = run.reports.iter().zip(workloads).enumerate();
+        let why = both.filter_map(|(at, (report, workload))| {
+            let why = CAUSES
+                .iter()
+                .find_map(|cause| cause(&run.policy, report, workload))?;
+            Some(Stuck { side, at, why })
+        });
+        why.collect::<Vec<_>>()
+    };
+    runs.iter().enumerate().flat_map(of_side).collect()
+}
+
+/// A sentence with a remedy, if the run of a policy ended by this cause.
+type Cause = fn(&str, &RunReport, &Workload) -> Option<String>;
+
+const CAUSES: [Cause; 5] = [zero_time_loop, ejected, failed, deadlock, too_many];
 
 /// One cause of each kind, with a remedy.
 pub(super) fn causes(
     run: &PolicyRuns,
     workloads: &[Workload],
 ) -> impl Iterator<Item = String> + use<> {
-    let all = [
-        zero_time_loop(run, workloads),
-        ejected(run),
-        failed(run),
-        deadlock(run, workloads),
-        too_many(run, workloads),
-    ];
+    let first = |cause: Cause| {
+        let mut both = run.reports.iter().zip(workloads);
+        both.find_map(|(report, workload)| cause(&run.policy, report, workload))
+    };
+    let all = CAUSES.map(first);
     all.into_iter().flatten()
 }
 
 /// A task that never lets time pass ends the run.
-fn zero_time_loop(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
-    let both = run.reports.iter().zip(workloads);
-    let mut ends = both.filter_map(|(report, workload)| match report.ended {
-        Ended::ZeroTimeLoop { task } => Some((thread(report, workload, task), report.end_ns)),
-        _ => None,
-    });
-    ends.next().map(|(task, end_ns)| {
-        format!(
-            "{}: the run ended at {end_ns} ns because task `{task}` repeats steps that take no \
-             time; give it something that does (`run`, `sleep` or a timer)",
-            run.policy
-        )
-    })
+fn zero_time_loop(policy: &str, report: &RunReport, workload: &Workload) -> Option<String> {
+    let Ended::ZeroTimeLoop { task } = report.ended else {
+        return None;
+    };
+    Some(format!(
+        "{policy}: the run ended at {} ns because task `{}` repeats steps that take no time; give \
+         it something that does (`run`, `sleep` or a timer)",
+        report.end_ns,
+        thread(report, workload, task)
+    ))
 }
 
 /// A sched_ext scheduler that ends takes the run with it.
-fn ejected(run: &PolicyRuns) -> Option<String> {
-    let mut ends = run.reports.iter().filter_map(|report| match &report.ended {
-        Ended::Scheduler { exit } => Some((report, exit)),
-        _ => None,
-    });
-    ends.next().map(|(report, exit)| {
-        let name = report.sched_ext.as_ref().map_or("", |ext| &ext.name);
-        format!(
-            "{}: the run ended at {} ns because the scheduler `{name}` ended: {exit}",
-            run.policy, report.end_ns
-        )
-    })
+fn ejected(policy: &str, report: &RunReport, _: &Workload) -> Option<String> {
+    let Ended::Scheduler { exit } = &report.ended else {
+        return None;
+    };
+    let name = report.sched_ext.as_ref().map_or("", |ext| &ext.name);
+    Some(format!(
+        "{policy}: the run ended at {} ns because the scheduler `{name}` ended: {exit}",
+        report.end_ns
+    ))
 }
 
 /// A tree's kernel that fails takes the run with it.
-fn failed(run: &PolicyRuns) -> Option<String> {
-    let mut ends = run.reports.iter().filter_map(|report| match &report.ended {
-        Ended::Kernel { said } => Some((report.end_ns, said)),
-        _ => None,
-    });
-    ends.next().map(|(end_ns, said)| {
-        format!(
-            "{}: the run ended at {end_ns} ns because its kernel failed: {said}",
-            run.policy
-        )
-    })
+fn failed(policy: &str, report: &RunReport, _: &Workload) -> Option<String> {
+    let Ended::Kernel { said } = &report.ended else {
+        return None;
+    };
+    Some(format!(
+        "{policy}: the run ended at {} ns because its kernel failed: {said}",
+        report.end_ns
+    ))
 }
 
 /// Tasks named of a run in which all wait.
 const WAITS_NAMED: usize = 3;
 
 /// Tasks that wait for each other for ever end the run.
-fn deadlock(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
-    let both = run.reports.iter().zip(workloads);
-    let (report, workload, waits) = both
-        .filter_map(|(report, workload)| match &report.ended {
-            Ended::Deadlock { waits } => Some((report, workload, waits)),
-            _ => None,
-        })
-        .next()?;
+fn deadlock(policy: &str, report: &RunReport, workload: &Workload) -> Option<String> {
+    let Ended::Deadlock { waits } = &report.ended else {
+        return None;
+    };
     let name = |waiting: &Waiting| {
         let task = thread(report, workload, waiting.task);
         format!("`{task}` for {}", awaited(report, workload, &waiting.waits))
@@ -103,9 +115,8 @@ fn deadlock(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "{}: the run ended at {} ns because every task that is left waits for one that never \
-         comes: {}{more}; {}",
-        run.policy,
+        "{policy}: the run ended at {} ns because every task that is left waits for one that \
+         never comes: {}{more}; {}",
         report.end_ns,
         named.join(", "),
         remedy(waits)
@@ -167,27 +178,21 @@ fn remedy(waits: &[Waiting]) -> &'static str {
 }
 
 /// A task that forks more threads than there may be ends the run.
-fn too_many(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
-    let both = run.reports.iter().zip(workloads);
-    let mut ends = both.filter_map(|(report, workload)| match report.ended {
-        Ended::ForkLimit {
-            task,
-            script,
-            limit,
-        } => Some((report, workload, task, script, limit)),
-        _ => None,
-    });
-    ends.next().map(|(report, workload, task, script, limit)| {
-        let forked = workload
-            .tasks
-            .get(script as usize)
-            .map_or("", |t| t.name.as_str());
-        format!(
-            "{}: the run ended at {} ns because task `{}` forks one more `{forked}` than the \
-             {limit} that there can be; let it fork less often",
-            run.policy,
-            report.end_ns,
-            thread(report, workload, task)
-        )
-    })
+fn too_many(policy: &str, report: &RunReport, workload: &Workload) -> Option<String> {
+    let Ended::ForkLimit {
+        task,
+        script,
+        limit,
+    } = report.ended
+    else {
+        return None;
+    };
+    let forked = workload.tasks.get(script as usize);
+    Some(format!(
+        "{policy}: the run ended at {} ns because task `{}` forks one more `{}` than the {limit} \
+         that there can be; let it fork less often",
+        report.end_ns,
+        thread(report, workload, task),
+        forked.map_or("", |script| script.name.as_str())
+    ))
 }

@@ -9,10 +9,11 @@
 //! `a_run_within_the_warm_up_says_why_it_has_no_throughput` (`time`).
 //! Helpers, and who fails with them: `ended`, `said` (all tests).
 
-use super::{PolicyRuns, oddities, why_stuck};
+use super::{PolicyRuns, oddities, stuck};
 use wakeplace_engine::sched_ext::{Exit, ExitKind};
 use wakeplace_engine::{Ended, RunReport, SchedExtReport, Waiting, WaitsFor};
-use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+use wakeplace_metrics::RunMetrics;
+use wakeplace_workload::{Chain, LoadOptions, MachineFacts, Spec};
 
 fn ended(ended: Ended) -> PolicyRuns {
     let report = RunReport {
@@ -35,7 +36,7 @@ fn said(run: PolicyRuns) -> (String, Option<String>) {
     let spec = Spec::parse("context-switch:pairs=2", &LoadOptions::default()).unwrap();
     let workload = spec.expand(1, MachineFacts::alike(4)).unwrap();
     let (runs, workloads) = ([run], [workload]);
-    let why = why_stuck(&runs, &workloads);
+    let why = stuck(&runs, &workloads).into_iter().map(|it| it.why).next();
     assert_eq!(why.is_some(), runs[0].is_stuck());
     (oddities(&runs, &workloads).join("\n"), why)
 }
@@ -74,6 +75,73 @@ fn a_scheduler_that_ends_is_named_with_its_error() {
     let expected = "linux-4.17: the run ended at 1234567 ns because the scheduler `mine` ended: \
                     runtime error (non-existent DSQ 0x9)";
     assert!(text.contains(expected), "{text}");
+}
+
+/// Goal: of two seeds that fail differently each says its own reason, whichever kind of cause is
+/// told first.
+#[test]
+fn each_seed_has_its_own_reason() {
+    let waits = vec![Waiting {
+        task: 0,
+        waits: WaitsFor::Unit { channel: 1 },
+    }];
+    let mut run = ended(Ended::Deadlock { waits });
+    for ending in [Ended::Duration, Ended::ZeroTimeLoop { task: 1 }] {
+        let mut report = run.reports[0].clone();
+        report.ended = ending;
+        run.reports.push(report);
+    }
+    let spec = Spec::parse("context-switch", &LoadOptions::default()).unwrap();
+    let workload = spec.expand(1, MachineFacts::alike(4)).unwrap();
+    let workloads = vec![workload; 3];
+    let runs = [ended(Ended::Duration), run];
+    let found = stuck(&runs, &workloads);
+    let places: Vec<_> = found.iter().map(|it| (it.side, it.at)).collect();
+    assert_eq!(places, [(1, 0), (1, 2)]);
+    assert!(
+        found[0].why.contains("waits for one that never comes"),
+        "{found:?}"
+    );
+    assert!(
+        found[1].why.contains("repeats steps that take no time"),
+        "{found:?}"
+    );
+    // The warnings have one of each kind.
+    let text = oddities(&runs, &workloads).join("\n");
+    for it in &found {
+        assert!(text.contains(&it.why), "{text}");
+    }
+}
+
+/// Goal: a deadline that no frame meets is said, of both seeds together: 2 of 2 and 1 of 1, of one
+/// more chain 1 of 2.
+#[test]
+fn a_deadline_that_no_frame_meets_is_said() {
+    let metrics = |screen: f64, sound: [f64; 2]| {
+        let values = [
+            ("frames_of_screen_total", screen),
+            ("missed_frames_of_screen_total", screen),
+            ("frames_of_sound_total", sound[0]),
+            ("missed_frames_of_sound_total", sound[1]),
+        ];
+        RunMetrics::kept(values.into_iter(), 1)
+    };
+    let mut run = ended(Ended::Duration);
+    run.metrics = vec![metrics(2.0, [1.0, 1.0]), metrics(1.0, [1.0, 0.0])];
+    let spec = Spec::parse("context-switch", &LoadOptions::default()).unwrap();
+    let mut workload = spec.expand(1, MachineFacts::alike(4)).unwrap();
+    let chain = |name: &str| Chain {
+        name: name.to_owned(),
+        deadline_ns: 2_000_000,
+        known: None,
+        recorded: None,
+    };
+    workload.chains = vec![chain("screen"), chain("sound")];
+    let text = oddities(&[run], &[workload]).join("\n");
+    let expected = "linux-4.17: no frame of the chain `screen` was done by its deadline of 2 ms, \
+                    of 3; lengthen the deadline";
+    assert!(text.contains(expected), "{text}");
+    assert!(!text.contains("sound"), "{text}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub(super) fn judge_cell(
     let metrics = metrics_of(goals, of, base);
     let place = format!("{load} on {}", of.platform);
     if base.is_stuck() {
-        let why = of.why_stuck.clone().unwrap_or_default();
+        let why = of.why_side_stuck(0).unwrap_or_default();
         judged.warnings.push(format!(
             "{place} does not count, since its base fails: {why}"
         ));
@@ -169,7 +169,7 @@ fn crashed(of: &Comparison, candidate: &PolicyRuns) -> Option<Fault> {
     Some(Fault {
         at,
         kind,
-        reason: of.why_stuck.clone().unwrap_or_default(),
+        reason: of.why_stuck(1, at).unwrap_or_default().to_owned(),
         blame: match kind {
             FailureKind::Stall => Blame::Longest,
             _ => Blame::Last,

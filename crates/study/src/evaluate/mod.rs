@@ -8,7 +8,7 @@
 //! What must stay: the rule of the score, which is said in docs/guide/evaluate.md and in the help;
 //! nothing of it is fitted to anything. All cells count alike, and all goals of a cell. A candidate
 //! that fails anywhere has no score. Tests by part: evaluate/tests.rs::`a_score_by_hand` (`score`,
-//! `part`), evaluate/tests.rs::`a_candidate_that_is_the_base_is_refused` (`of`),
+//! `part`), evaluate/tests.rs::`a_candidate_that_is_the_base_is_refused` (`of`, `check`),
 //! evaluate/tests.rs::`seeds_that_vary_nothing_have_no_interval` (`over_seeds`),
 //! crates/cli/tests/all/evaluate.rs (all of it).
 //!
@@ -22,7 +22,7 @@ mod tests;
 
 pub(crate) use goal::Goal;
 
-use crate::{Ask, Battery, BatteryCell, Command, Comparison, Origin, Request, StudyError};
+use crate::{Ask, Battery, BatteryCell, Command, Comparison, Origin, Request, StudyError, sides};
 use cell::{Judged, judge_cell};
 use wakeplace_metrics::{PairedDelta, geometric_mean};
 use wakeplace_outcome::{Both, Contender, Evaluation, GoalPart, RESULT_SCHEMA_VERSION, WaitOfCell};
@@ -50,13 +50,8 @@ impl Evaluate {
         let command = Command::Evaluate;
         ask.check(command, schedulers)?;
         let request = Battery::request(ask, command)?;
-        if let [base, candidate] = request.policies.as_slice()
-            && base == candidate
-        {
-            return Err(StudyError::Evaluate(format!(
-                "the candidate `{base}` is the base; expected another candidate, or another \
-                 --base"
-            )));
+        if let Some(name) = sides::of_names(&request.policies) {
+            return Err(is_base(name));
         }
         let named = ask.texts("battery").first().copied();
         let battery = Battery::load(named.unwrap_or(default_of(command, "battery")))?;
@@ -72,6 +67,18 @@ impl Evaluate {
             goals,
             goals_are_asked,
         })
+    }
+
+    /// Whether there is anything to compare: to be asked before the cells are run.
+    ///
+    /// # Errors
+    /// The candidate is the base under another name.
+    pub fn check(&self, cells: &[BatteryCell]) -> Result<(), StudyError> {
+        let first = cells.first().map(|cell| &cell.experiment);
+        match first.and_then(sides::of_experiment) {
+            Some(name) => Err(is_base(name)),
+            None => Ok(()),
+        }
     }
 
     /// What the runs of the battery's cells, with whatever the caller has added to them, come to. A
@@ -155,6 +162,13 @@ impl Evaluate {
             ))),
         }
     }
+}
+
+/// The refusal of a candidate that is the base.
+fn is_base(name: &str) -> StudyError {
+    StudyError::Evaluate(format!(
+        "the candidate `{name}` is the base; expected another candidate, or another --base"
+    ))
 }
 
 /// What a command takes where an argument is not given.

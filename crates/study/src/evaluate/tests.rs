@@ -170,7 +170,7 @@ fn comparison(base: PolicyRuns, candidate: PolicyRuns) -> Comparison {
         origin: Origin::default(),
         notes: Vec::new(),
         warnings: Vec::new(),
-        why_stuck: None,
+        stuck: Vec::new(),
         checks: Vec::new(),
     }
 }
@@ -240,6 +240,21 @@ fn a_candidate_that_is_the_base_is_refused() {
     let said = "the candidate `linux-7.3` is the base; expected another candidate, or another \
                 --base";
     assert_eq!(of(same), said);
+    // Other words for the same parameters: `busy_factor` is 16 (SD_INIT, kernel/sched/topology.c).
+    let check = |candidate: &str| {
+        let ask = Ask::default()
+            .with("policy", candidate)
+            .with("platform", "hikey960");
+        let asked = Evaluate::of(&ask, 0).unwrap();
+        let cells = asked.battery.cells(&asked.request).unwrap();
+        asked.check(&cells).map_err(|error| error.to_string())
+    };
+    let said = check("linux-7.3:busy_factor=16").unwrap_err();
+    assert!(
+        said.contains("`linux-7.3:busy_factor=16` is the base;"),
+        "{said}"
+    );
+    assert_eq!(check("linux-7.3:busy_factor=8"), Ok(()));
     let battery = Ask::default()
         .with("policy", "wakeplace")
         .with("battery", "smal");

@@ -55,6 +55,8 @@ fn candidate(answer: &Answer, seen: &Seen) -> outcome::Candidate {
         util: seen.util,
         capacity: seen.capacity,
         spare: seen.spare,
+        runnable: seen.runnable,
+        clock_khz: seen.clock_khz,
         idle_state: state.map(|at| answer.platform().idle_states[at as usize].name.clone()),
         energy: seen.energy.map(|energy| answer.power(energy)),
         fits: seen.fits > 0,

@@ -12,6 +12,7 @@
 
 mod about;
 mod asked;
+mod inputs;
 mod json;
 mod scheduler;
 mod tree;
@@ -20,6 +21,7 @@ mod why_not;
 pub(crate) use json::text as json_text;
 
 pub use about::About;
+pub use inputs::{Input, differing};
 pub use scheduler::SchedulerAnswer;
 pub use tree::{CoreAnswer, TreeAnswer};
 

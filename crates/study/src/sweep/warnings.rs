@@ -5,7 +5,8 @@
 //! too. Free: how many points are made for them, and the words around a warning.
 //!
 //! What must stay: the sentences are those of `comparison.rs`; each stands once, with how many
-//! points it is of; nothing depends on who ran what. Tests by part: `what_points_share_is_said_once`
+//! points it is of; nothing depends on who ran what. Tests by part:
+//! `what_points_share_is_said_once`
 //! (`add`, `finish`), `warnings_are_those_of_a_comparison` (`of_point`, `seen`), the first also
 //! `kind`.
 //!
@@ -68,9 +69,10 @@ impl Warnings {
                 continue;
             }
             own.push(key.clone());
-            let known = self.kinds.iter_mut().find(|known| known.key == key);
+            let known = self.kinds.iter().position(|known| known.key == key);
             match known {
-                Some(known) => {
+                Some(at) => {
+                    let known = &mut self.kinds[at];
                     known.points += 1;
                     known.alike &= known.first == text;
                 }

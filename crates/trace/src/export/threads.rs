@@ -12,6 +12,7 @@
 //! Tests: below, crates/trace/tests/all/traces.rs
 
 use crate::event::{TaskState, Who};
+use wakeplace_engine::thread_name;
 use wakeplace_platform::Platform;
 use wakeplace_workload::{RealTime, TaskScript, Workload};
 
@@ -42,12 +43,8 @@ pub(crate) struct Thread {
 impl Thread {
     /// The thread of this number, of a script; `fork` is its count among those forked of it.
     pub(crate) fn new(number: usize, script: &TaskScript, fork: Option<u64>) -> Self {
-        let name = match fork {
-            None => comm(&script.name),
-            Some(fork) => comm(&format!("{}-{fork:04}", script.name)),
-        };
         Self {
-            comm: name,
+            comm: comm(&thread_name(script, fork)),
             pid: pid(number),
             prio: prio(script),
             cpu: 0,

@@ -10,7 +10,8 @@
 //! `the_expected_timeline_is_the_deadline`, `the_deadline_is_the_period_that_is_known` (`given`,
 //! `median`), `the_next_frame_without_a_sleep_is_that_of_the_next_vsync` (`begins`),
 //! `names_are_those_of_metrics` (`name`, `most`),
-//! `the_deadline_is_the_period_that_is_known` also `warnings`.
+//! `the_deadline_is_the_period_that_is_known` also `warnings`, `what_became_of_recorded_frames`
+//! (`recorded`).
 //!
 //! Callers: replay/script.rs (`of`, `step`).
 //!
@@ -19,7 +20,7 @@
 use super::tracker::{Frames, Seen, Task};
 use crate::read::Vsync;
 use std::collections::{BTreeMap, BTreeSet};
-use wakeplace_workload::{Chain, Event, MAX_CHAINS};
+use wakeplace_workload::{Chain, Event, FrameFigures, JudgedFrame, MAX_CHAINS};
 
 /// Frames that follow each other within so much are of one movement: the slowest displays have 24
 /// frames a second.
@@ -59,13 +60,13 @@ impl Known {
 
 impl Deadlines {
     /// Of all tasks, which are called so; `expected` are times that the recording states, by
-    /// process.
+    /// process; whether it has wake-ups, and when it ends.
     pub(super) fn of(
         tasks: &[Task],
         names: &[String],
         frames: &Frames,
         expected: &BTreeMap<i32, Vec<u64>>,
-        has_wakeups: bool,
+        (has_wakeups, last_ns): (bool, u64),
     ) -> Self {
         let counter = Vsync::ALL.into_iter().find_map(|source| {
             let median = median(following(frames.distances(source).iter().copied()))?;
@@ -87,12 +88,14 @@ impl Deadlines {
             let period_ns = counter.map_or(deadline_ns, |(period_ns, _)| period_ns);
             let name = name(&names[at as usize], &mut taken);
             let begins = begins(&task.frames, period_ns);
-            this.of_task.insert(at, (this.chains.len() as u32, begins));
             this.chains.push(Chain {
                 name,
                 deadline_ns,
                 known: Some(known.said()),
+                recorded: Some(recorded(&task.frames, &begins, deadline_ns, last_ns)),
             });
+            this.of_task
+                .insert(at, (this.chains.len() as u32 - 1, begins));
         }
         this.warnings = warnings(unknown, left_out);
         this
@@ -181,6 +184,15 @@ fn begins(frames: &[Seen], period_ns: u64) -> Vec<i32> {
         begins.push(after_ns.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
     }
     begins
+}
+
+/// What became of frames in the recording, by the rule of runs.
+fn recorded(frames: &[Seen], begins: &[i32], deadline_ns: u64, last_ns: u64) -> FrameFigures {
+    let judged = frames.iter().zip(begins).filter_map(|(it, after_ns)| {
+        let begin_ns = it.woken_ns.saturating_add_signed((*after_ns).into());
+        JudgedFrame::of(begin_ns.saturating_add(deadline_ns), it.done_ns, last_ns)
+    });
+    FrameFigures::of([judged])
 }
 
 /// A name of a chain, which is part of metrics' names: one that no other chain has.

@@ -142,7 +142,7 @@ impl Recorded {
             &names,
             &self.frames,
             expected,
-            self.has_wakeups,
+            (self.has_wakeups, self.last_ns),
         )
     }
 

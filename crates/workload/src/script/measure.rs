@@ -102,6 +102,8 @@ pub struct Chain {
     pub deadline_ns: u64,
     /// By what a recording that says its deadlines itself knows it. None: a user said it.
     pub known: Option<String>,
+    /// What became of its frames in that recording.
+    pub recorded: Option<super::FrameFigures>,
 }
 
 /// What `Event::Count` counts, and the metrics made of it.

@@ -37,6 +37,10 @@ WP_SWITCH(pull_eligible, SIMULATOR, ANYTIME, "off", "docs/rules/balancing.md#pul
 WP_SWITCH(balance_classes, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#group-class",
 	"compare groups by class, and move load, utilisation, tasks or a misfit (5.5); off: load "
 	"only")
+WP_SWITCH(overloaded_if_overutilized, BOTH, RUN, "off",
+	"docs/rules/balancing.md#overloaded-with-energy",
+	"balance_classes: with energy-aware placement a group is overloaded only if one of its "
+	"CPUs is overutilized; none is in the slow path (7.1)")
 WP_SWITCH(pull_down_any_class, BOTH, RUN, "off", "docs/rules/balancing.md#pull-down",
 	"balance_classes: smaller CPUs never relieve a group that has room for its tasks (7.3, "
 	"6.12.117); off: such a group is only not chosen before another of its class")

@@ -111,6 +111,12 @@ WP_SWITCH(runnable_boost_freq, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.
 WP_RANGE(runnable_boost_pct, 0, 100, BOTH, RUN, "100", "docs/rules/energy-idle.md#boost-part",
 	"runnable_boost: part of the difference (runnable average - utilisation) that counts, "
 	"percent; 100 = as in the kernel")
+WP_RANGE(boost_urgency_low_pct, 0, 100, BOTH, RUN, "0", "docs/rules/energy-idle.md#urgency",
+	"boost_urgency_high_pct: where no task of a queue needs more of its period than this from "
+	"its wake-up to its sleep, none of the waiting counts, percent")
+WP_RANGE(boost_urgency_high_pct, 0, 100, BOTH, RUN, "0", "docs/rules/energy-idle.md#urgency",
+	"runnable_boost, energy_wait: where a task of a queue needs this part of its period from "
+	"its wake-up to its sleep, all of the waiting counts, percent; 0: it always does")
 WP_SWITCH(post_init_util, BOTH, RUN, "off", "docs/rules/signals.md#new-task",
 	"a new task's utilisation starts at up to half of its CPU's spare capacity; off: at 0")
 WP_SWITCH(post_init_scaled_weight, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#new-task",

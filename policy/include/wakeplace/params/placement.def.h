@@ -196,6 +196,15 @@ WP_SWITCH(energy_hints_carried, BOTH, RUN, "off",
 	"docs/rules/energy-aware.md#energy-hints-carried",
 	"energy-aware wake-up: an idle CPU is judged by the hints of the busy CPU before it in its "
 	"performance domain, too, as the kernels' loop keeps them (5.10.223, 6.1)")
+WP_CHOICE(energy_rework, wp_energy_rework, LIVE_HAS("off"), RUN, "off",
+	"docs/rules/energy-push.md#cost",
+	"proposed in 2025: energy_aware=6.12, 7.3: cost: of a performance domain the CPU that "
+	"needs the cheapest state, then the one with fewest tasks; push: and a task that its CPU "
+	"cannot serve is moved without a wake-up; misfit: and any that does not fit",
+	WP_VALUE(WP_REWORK_OFF, "off")
+	WP_VALUE(WP_REWORK_COST, "cost")      /* patches 2 to 4 */
+	WP_VALUE(WP_REWORK_PUSH, "push")      /* and 5 */
+	WP_VALUE(WP_REWORK_MISFIT, "misfit")) /* and 6 */
 WP_CHOICE(em_powers, wp_em_powers, SIMULATOR, RUN, "believed",
 	"docs/decisions/056",
 	"powers in the energy model: what the kernel of the machine believes, or what the hardware "
@@ -205,6 +214,27 @@ WP_CHOICE(em_powers, wp_em_powers, SIMULATOR, RUN, "believed",
 
 WP_SWITCH(overutilized_new, LIVE_HAS("off"), RUN, "off", "docs/rules/energy-aware.md#overutilized",
 	"a new task's enqueue may set the overutilized flag (5.0 to 5.9)")
+
+/* What was proposed in the place of the tipping point. */
+WP_CHOICE(overutilized_margin, wp_over_margin, LIVE_HAS("fifth"), RUN, "fifth",
+	"docs/rules/overutilized.md#by-tick",
+	"proposed in 2025: a CPU is overutilized where less than this is left: fifth: 20 % of its "
+	"capacity; tick: what a task reaches within a tick",
+	WP_VALUE(WP_OVER_BY_FIFTH, "fifth")
+	WP_VALUE(WP_OVER_BY_TICK, "tick"))
+WP_SWITCH(overutilized_not_lone, LIVE_HAS("off"), RUN, "off", "docs/rules/overutilized.md#lone",
+	"proposed in 2025: a task alone on a CPU of the largest size does not make it "
+	"overutilized, unless 5 % of that are taken away")
+WP_CHOICE(overutilized_scope, wp_over_scope, LIVE_HAS("any"), RUN, "any",
+	"docs/rules/overutilized.md#all",
+	"proposed in 2026: the root domain is overutilized if: any: some CPU is; all: each CPU of "
+	"a domain that is balanced is, as balancing finds it",
+	WP_VALUE(WP_OVER_ANY, "any")
+	WP_VALUE(WP_OVER_ALL, "all"))
+WP_SWITCH(overutilized_linger, LIVE_HAS("off"), RUN, "off", "docs/rules/overutilized.md#linger",
+	"proposed in 2025: the overutilized flag stays for a tick after a CPU was last beyond the "
+	"tipping point")
+
 WP_RANGE(energy_margin_shift, 1, 31, SIMULATOR, ANYTIME, "6",
 	"docs/rules/energy-aware.md#energy-5-0",
 	"energy_aware=v3, 5.0: another CPU must save more than the machine's energy with the "

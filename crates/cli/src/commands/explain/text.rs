@@ -214,17 +214,21 @@ fn candidates(answer: &Answer, reasons: &mut Sentences) -> Table {
     let columns = [
         "cpu",
         "util",
+        "runnable",
         "capacity",
         "spare",
         "fits",
         "idle_state",
+        "clock_khz",
         &energy,
         "dropped",
     ];
-    let mut table = Table::new("candidates", &columns).keys(1);
-    for column in ["cpu", "util", "capacity", "spare", energy.as_str()] {
+    let mut table = Table::new("candidates", &columns).keys(1).optional("spare");
+    for column in ["cpu", "util", "runnable", "capacity", "spare", "clock_khz"] {
         table = table.align(column, Align::Right);
     }
+    table = table.align(&energy, Align::Right);
+    let figure = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |n| n.to_string());
     for seen in e
         .explained
         .candidates
@@ -236,6 +240,7 @@ fn candidates(answer: &Answer, reasons: &mut Sentences) -> Table {
         table.row(vec![
             u64::from(seen.cpu).into(),
             u64::from(seen.util).into(),
+            figure(seen.runnable).into(),
             u64::from(seen.capacity).into(),
             u64::from(seen.spare).into(),
             match seen.fits {
@@ -245,6 +250,7 @@ fn candidates(answer: &Answer, reasons: &mut Sentences) -> Table {
             }
             .into(),
             state.unwrap_or("-").into(),
+            figure(seen.clock_khz).into(),
             seen.energy
                 .map_or_else(|| "-".to_owned(), |energy| answer.shown_power(energy))
                 .into(),

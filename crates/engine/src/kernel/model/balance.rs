@@ -11,12 +11,14 @@
 //! (`nohz_balance`, `balance_for_all`, `balance_domains`, `balance_levels`),
 //! `big_cpus_keep_their_only_tasks` and asym.rs::`misfit_on_top_of_the_series` (`push_running`),
 //! sched_mc.rs::`no_useless_kicks` (`answer_kick`),
+//! energy_push.rs::`two_bounded_hogs_part` (`push_put_back`),
 //! random.rs::`random_runs_on_all_machines_obey_the_rules` (`balance_for_due`, `nohz_stats`,
 //! `tell_queue`, `idle_kind`: no task is lost, no more).
 //!
-//! Callers: wake.rs (`nohz_balance`, `nohz_stats`, `push_running`), hotplug.rs (`move_task`,
-//! `new_idle`), tick.rs (`balance_domains`, `answer_kick`), change.rs (`move_task`), fork.rs
-//! (`move_task`), live.rs (`balance_levels`), run.rs (`new_idle`).
+//! Callers: wake.rs (`nohz_balance`, `nohz_stats`, `push_running`), run.rs (`push_put_back`),
+//! tick.rs (`push_running`), hotplug.rs (`move_task`, `new_idle`), tick.rs (`balance_domains`,
+//! `answer_kick`), change.rs (`move_task`), fork.rs (`move_task`), live.rs (`balance_levels`),
+//! run.rs (`new_idle`).
 //!
 //! Tests: crates/engine/tests/behaviour/balance.rs, crates/engine/tests/behaviour/balance_old.rs
 
@@ -323,6 +325,23 @@ impl Model<'_> {
             self.update_blocked(m, cpu, by);
         }
         self.core.nohz_pass_end(m.now(), false);
+    }
+
+    /// A task that was put back to wait goes where the core says, once another one runs here.
+    pub(super) fn push_put_back<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        cpu: CpuId,
+        task: TaskId,
+    ) {
+        if self.cpu_of(task) != cpu {
+            return; // it has left meanwhile
+        }
+        let to = CpuId(self.core.push_target(&mut self.tasks[task]));
+        if to != cpu && m.is_online(to) && self.may_pull(task, cpu.0, to.0) {
+            self.move_task(m, task, to, MigrateCause::Active);
+            self.wakeup_preempt(m, task, to, cpu);
+        }
     }
 
     /// Active balance: a task goes that could not be taken while it waited.

@@ -222,12 +222,18 @@ impl Model<'_> {
         if fair.is_some() {
             self.put_back(m, cpu);
         }
+        let pushable = fair.filter(|task| self.core.may_push(&self.tasks[*task]));
         m.hold(self, cpu, spin); // before the next task
         if fair.is_none() && !self.home.next_known(cpu) {
             self.dispatch(m, cpu, false);
         }
         match self.pick_next_task(m, cpu) {
-            Some(task) => self.start_task(m, cpu, task, previous),
+            Some(task) => {
+                self.start_task(m, cpu, task, previous);
+                if let Some(put) = pushable.filter(|put| *put != task) {
+                    self.push_put_back(m, cpu, put);
+                }
+            }
             None if self.ext_has_next(m, cpu) => self.schedule_here(m, cpu),
             None => self.after_work(m, cpu),
         }

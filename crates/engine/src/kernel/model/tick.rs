@@ -9,6 +9,7 @@
 //! lines.rs::`the_tick_of_an_idle_cpu_waits_at_once` (`idle_tick`),
 //! balance.rs::`the_second_hog_moves_to_an_idle_cpu` (`kick_nohz`),
 //! preempt_lazy.rs::`another_cpu_acts_when_it_leaves_the_kernel` (`reschedule_lazily`),
+//! energy_push.rs::`a_bounded_hog_leaves_the_big_cpu` (a push at the tick),
 //! balance.rs::`four_hogs_on_four_cpus_each_get_one` and the others (`new`, `governor`,
 //! `push_tick`, `arm_slice_end`).
 //!
@@ -138,6 +139,11 @@ impl Model<'_> {
         let throttled = self.bandwidth.used
             && self.cpus[cpu].classes.running.is_none()
             && self.tick_throttles(m, cpu, task);
+        if result.push() {
+            let of = &self.core.cpu(cpu.0).balance;
+            let (to, level) = (CpuId(of.push_cpu), of.push_level);
+            self.push_running(m, cpu, to, level, false);
+        }
         if throttled || self.cpus[cpu].reschedule || self.tick_preempts(m, task, cpu) {
             self.schedule_cpu(m, cpu);
         } else {

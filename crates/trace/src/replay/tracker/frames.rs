@@ -9,6 +9,7 @@
 //! recording holds of them is bounded (`MAX_DISTANCES`). Times are ns. Free: what leaves the
 //! scripts of recordings as they are (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `frames_by_hand` (`marked`, `begin_frame`, `begin_drawing`, `end_slice`, `end_frame`, `split`),
+//! `what_became_of_recorded_frames` (`done`),
 //! `what_nobody_draws_ends_with_its_slice` (`end_frame`), `hostile_marks_are_bounded`
 //! (`forget_slices`, `edge`).
 //!
@@ -34,6 +35,8 @@ pub(in crate::replay) struct Seen {
     pub(in crate::replay) vsync_ns: Option<u64>,
     /// The thread has slept since its frame before.
     pub(in crate::replay) slept: bool,
+    /// When it was done; drawn twice, the last time.
+    pub(in crate::replay) done_ns: Option<u64>,
 }
 
 /// Slices of a thread that are open.
@@ -153,6 +156,7 @@ impl Tracker {
             woken_ns,
             vsync_ns,
             slept: ended_ns.is_none_or(|ended| woken_ns > ended),
+            done_ns: None,
         });
         self.frames.open.entry(process).or_default().push(task);
         self.split(now, Some(cpu), task, Step::Frame(number))
@@ -186,7 +190,7 @@ impl Tracker {
         let frame = slices.frame.filter(|(at, _)| *at >= depth);
         if let Some((_, of, number)) = draws {
             slices.draw = None;
-            self.split(now, cpu, task, Step::Done(of, number))?;
+            self.done(now, cpu, task, (of, number))?;
         }
         match frame {
             Some((_, is_drawn)) => self.end_frame(now, cpu, task, is_drawn),
@@ -210,7 +214,19 @@ impl Tracker {
             return Ok(());
         }
         let number = own.frames.len() as u32 - 1;
-        self.split(now, cpu, task, Step::Done(task, number))
+        self.done(now, cpu, task, (task, number))
+    }
+
+    /// What `task` did there ends the frame of this number of that task.
+    fn done(
+        &mut self,
+        now: u64,
+        cpu: Option<usize>,
+        task: u32,
+        (of, number): (u32, u32),
+    ) -> Result<(), String> {
+        self.tasks[of as usize].frames[number as usize].done_ns = Some(now);
+        self.split(now, cpu, task, Step::Done(of, number))
     }
 
     /// A step in the middle of a task's work on this CPU.

@@ -20,7 +20,7 @@ use wakeplace_trace::proto::{
     FtraceEvent, FtraceEventBundle, PrintFtraceEvent, SchedSwitchFtraceEvent,
     SchedWakingFtraceEvent, Trace, TracePacket,
 };
-use wakeplace_workload::{Deadlines, Event, MachineFacts, SLEEPS_ON_NS, Workload};
+use wakeplace_workload::{Deadlines, Event, FrameFigures, MachineFacts, SLEEPS_ON_NS, Workload};
 
 const US: u64 = 1000;
 
@@ -225,6 +225,33 @@ fn frames_by_hand() {
     let pass = [waits, run(1080), *wakes.expect("it wakes"), run(60)];
     assert_eq!(events(&without, "ui"), [pass, pass, pass].concat());
     assert_eq!(without.duration_ns, workload.duration_ns);
+}
+
+/// Goal: by hand: a frame begins with its vsync, 10 us after its first line, is due 16 ms later and
+/// done 1100 us after its first line and what it takes to draw. Of frames at 0, 16 and 100 ms the
+/// second takes 20 ms and is late by 37100 - 32010 = 5090 us, the others are early by 16010 - 4100
+/// = 11910 us. One that begins at 130 ms is not due when the recording ends.
+#[test]
+fn what_became_of_recorded_frames() {
+    let mut lines = Lines::new(Some("VSYNC-app"));
+    for (us, draws) in [
+        (0, 3000),
+        (16_000, 20_000),
+        (100_000, 3000),
+        (130_000, 3000),
+    ] {
+        lines.frame(us, draws);
+    }
+    let (workload, _) = lines.loaded();
+    assert_eq!(chains(&workload), [("ui", 16_000 * US)]);
+    let expected = FrameFigures {
+        frames: 3,
+        missed: 1,
+        dropped: 0,
+        streak_max: 1,
+        lateness_ns: Some([-11_910_000, 5_090_000, 5_090_000]),
+    };
+    assert_eq!(workload.chains[0].recorded, Some(expected));
 }
 
 /// Goal: a frame that nobody draws is done with the UI thread's own slice.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! One structure of the glue at a time: what src/bpf does with a task, a queue, a timer, a wish. It
+//! is compiled for this machine with the core as it is loaded, on a kernel of one thread that
+//! records what it is asked for (glue/fake.h). Needs clang, as the build does, and neither root nor BPF.
+//! What the kernel's verifier says, and several CPUs at once, only guests show
+//! (xtask/src/live/tests.rs). Page: docs/internals/checks.md; docs/decisions/011.
+//!
+//! What must stay: each case of glue/glue.c is a test here. Free: the order of cases.
+//! Tests by part (in crates/scx/src/bpf): task.bpf.h: `user_time` (`note_user_time`), `carried`
+//! (`end_carried`); cgroup.bpf.h: `quota_holders` (`has_quota`, `quota_wait_ns`); quota.bpf.h:
+//! `held_at_return` (`park`, `park_waiting`, `held_back`, `ask_return`, `returned`), `unparking`
+//! (`unpark`, `parked_wait_ns`, `before_parked`), `a_lost_look` (`unpark_due`, `arm_unpark`);
+//! queue.bpf.h: `ticks` (`wakeplace_running`, `wakeplace_tick`, `may_go_on`), `overdue`
+//! (`take_overdue`), `pushes` (`push_wanted`, `drop_push`, `take_wish`); slice.bpf.h: `timers`
+//! (`arm_timer`); pull.bpf.h: `carried` (`take_to_wait`); machine.bpf.h: `claims`
+//! (`forget_claim`); state.bpf.h: `kicks` (`kick`).
+//! Helpers, and who fails with them: `program`, `holds` (all tests, `user_time` among them).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Where a 64-bit address does not matter to the host: attributes of BPF alone, and what src/bpf
+/// has that no case calls.
+const QUIET: [&str; 4] = [
+    "-Wno-unused",
+    "-Wno-ignored-attributes",
+    "-Wno-unknown-attributes",
+    "-Wno-unknown-pragmas",
+];
+
+/// The program, compiled once.
+fn program() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let at = Path::new(env!("CARGO_TARGET_TMPDIR")).join("glue");
+        let clang = std::env::var("BPF_CLANG").unwrap_or_else(|_| "clang-19".to_owned());
+        let includes = ["tests/parity/glue", "policy/include", "policy", "src/bpf"];
+        let includes = includes.map(|folder| format!("-I{}", here.join(folder).display()));
+        let output = Command::new(&clang)
+            .args(["-std=gnu2x", "-O1", "-g", "-Wall", "-Werror"])
+            .args(QUIET)
+            .args(includes)
+            .arg("-o")
+            .arg(&at)
+            .arg(here.join("tests/parity/glue/glue.c"))
+            .output()
+            .unwrap_or_else(|error| panic!("{clang}: {error}"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{clang}: {said}");
+        at
+    })
+}
+
+/// What a case finds wrong is nothing.
+fn holds(case: &str) {
+    let output = Command::new(program()).arg(case).output();
+    let output = output.expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{case}: {}\n{said}", output.status);
+}
+
+macro_rules! cases {
+    ($($name:ident: $case:literal,)*) => {
+        const CASES: &[&str] = &[$($case),*];
+        $(
+            #[test]
+            fn $name() {
+                holds($case);
+            }
+        )*
+    };
+}
+
+cases! {
+    user_time: "user-time",
+    quota_holders: "quota-holders",
+    held_at_return: "held-at-return",
+    ticks: "ticks",
+    unparking: "unparking",
+    a_lost_look: "a-lost-look",
+    timers: "timers",
+    overdue: "overdue",
+    carried: "carried",
+    pushes: "pushes",
+    claims: "claims",
+    kicks: "kicks",
+}
+
+#[test]
+fn every_case_is_a_test() {
+    let output = Command::new(program()).output().expect("it starts");
+    let listed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(listed.lines().collect::<Vec<_>>(), CASES);
+}
