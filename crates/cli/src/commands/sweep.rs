@@ -211,24 +211,20 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
 /// By what points are to be chosen; of a key that is varied the values must be numbers.
 fn choice(asked: Option<&str>, sweep: &Sweep) -> Result<Option<Choice>, Failure> {
     let Some(name) = asked else { return Ok(None) };
-    let labels = sweep.labels();
-    let choice = Choice::of(name, &labels).and_then(|choice| match choice.metric() {
-        Some(_) => Ok(choice),
-        None => match sweep
-            .words_of(name)
-            .iter()
-            .find(|value| !Choice::is_value(value))
-        {
-            None => Ok(choice),
-            Some(word) => Err(format!(
-                "`{}` of {name} is neither a number nor a time; expected a metric, or a key whose \
-                 values are numbers",
-                shorten(word)
-            )),
-        },
-    });
-    let choice = choice.map_err(|why| Failure::Input(format!("--choose: {why}")))?;
-    Ok(Some(choice))
+    let wrong = |why: String| Failure::Input(format!("--choose: {why}"));
+    let choice = Choice::of(name, &sweep.labels()).map_err(wrong)?;
+    let words = match choice.metric() {
+        Some(_) => Vec::new(),
+        None => sweep.words_of(name),
+    };
+    match words.iter().find(|word| !Choice::is_value(word)) {
+        None => Ok(Some(choice)),
+        Some(word) => Err(wrong(format!(
+            "`{}` of {name} is neither a number nor a time; expected a metric, or a key whose \
+             values are numbers",
+            shorten(word)
+        ))),
+    }
 }
 
 /// Refuses what is no metric, a list, or a metric that stands twice.
