@@ -580,9 +580,9 @@ fn marks(rows: &[serde_json::Value], key: &str) -> Vec<Option<bool>> {
 
 /// A condition that all points but the first hold: a hint of more needs more energy.
 fn between_the_first_two(output: &std::process::Output) -> String {
-    let energies: Vec<f64> = { rows(output).iter() }
-        .filter_map(|row| row["cpu_energy_j"].as_f64())
-        .collect();
+    let points = rows(output);
+    let energies = points.iter().filter_map(|row| row["cpu_energy_j"].as_f64());
+    let energies: Vec<f64> = energies.collect();
     assert!(
         energies[0] < energies[1] && energies[1] < energies[2],
         "{energies:?}"
