@@ -122,7 +122,8 @@ fn definition(args: &SweepArgs) -> Result<Sweep, Failure> {
         ));
     }
     if !args.base.is_empty() {
-        from = args.base.iter().map(base_value).collect::<Result<_, _>>()?;
+        let values = args.base.iter().map(|text| base_value(text));
+        from = values.collect::<Result<_, _>>()?;
     }
     let mut sweep = Sweep::new(base, axes, design).map_err(Failure::input)?;
     sweep.from = from;
@@ -130,7 +131,7 @@ fn definition(args: &SweepArgs) -> Result<Sweep, Failure> {
 }
 
 /// A key and its value of `--base`.
-fn base_value(text: &String) -> Result<(String, String), Failure> {
+fn base_value(text: &str) -> Result<(String, String), Failure> {
     let both = text
         .split_once('=')
         .map(|(key, value)| (key.trim(), value.trim()));
@@ -372,6 +373,9 @@ fn write_export(
     Ok(place.publish()?)
 }
 
+/// All points, what is known beside them, and the checks with what each found.
+type Found = (FoundPoints, SweepFacts, Vec<(String, Checked)>);
+
 /// All points, what is known beside them, and what was checked. The runs are read twice: the base
 /// of the first point may be the last one.
 fn found(
@@ -379,7 +383,7 @@ fn found(
     (sweep, base): (&Sweep, Option<Base>),
     gate: &mut Gate,
     (metrics, choice, with_runs): (&[String], Option<Choice>, bool),
-) -> Result<(FoundPoints, SweepFacts, Vec<(String, Checked)>), Failure> {
+) -> Result<Found, Failure> {
     let measured_by = sweep.measured_by();
     let known = store.metrics().map_err(failure)?;
     let mut metrics = match metrics.is_empty() {
