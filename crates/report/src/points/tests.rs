@@ -186,8 +186,8 @@ fn changes_are_from_the_base() {
         .render(Format::Human, Style::default());
     for said in [
         "base",
-        "+100 % (+100 to +100 %) worse",
-        "-50.00 % (-50.0 to -50.0 %) better",
+        "+300 % (+300 to +300 %) worse",
+        "-75.00 % (-75.0 to -75.0 %) better",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }
