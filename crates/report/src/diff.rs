@@ -183,7 +183,8 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
     differs("workload", &old.workload, &new.workload);
     differs("duration", &times[0], &times[1]);
     differs("jitter", &jitters[0], &jitters[1]);
-    differs("program", &old.program, &new.program);
+    let programs = old.programs(new);
+    differs("program", &programs[0], &programs[1]);
     let changed = |old: &str, new: &str| !old.is_empty() && !new.is_empty() && old != new;
     if old.platform == new.platform && changed(&old.platform_hash, &new.platform_hash) {
         lines.push(format!("platform: {} has other figures", new.platform));

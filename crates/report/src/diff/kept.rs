@@ -8,8 +8,9 @@
 //! (`alike`, `names`), `runs_of_one_seed_are_a_pair` (`of_comparison`), `two_results_are_compared`
 //! (real results), `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`),
 //! `a_jitter_of_before_is_the_same` (`jitter`), `periods_are_compared_task_by_task` (`tasks`),
-//! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`). `of_study` and `program` have no test
-//! of their own. `kept`, `place` and `named` by the first two, `pairs` by the third.
+//! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`),
+//! `a_commit_that_is_not_known_is_no_other` (`programs`). `of_study` has no test of its own. `kept`,
+//! `place` and `named` by the first two, `pairs` by the third.
 //!
 //! Callers: diff.rs (`kept`).
 //!
@@ -37,7 +38,9 @@ pub(super) struct Kept {
     pub(super) jitter: Option<String>,
     /// Of the policy and of the machine's model.
     pub(super) settings: Vec<(String, String)>,
-    pub(super) program: String,
+    pub(super) version: String,
+    /// Of the program; None: the result does not say.
+    pub(super) commit: Option<String>,
     pub(super) measured_by: Vec<String>,
     pub(super) modelled_power: bool,
     pub(super) complete: bool,
@@ -68,6 +71,17 @@ impl Kept {
     /// What it was made of is the same: its names may be those of others, too.
     pub(super) fn same_inputs(&self, other: &Self) -> bool {
         self.platform_hash == other.platform_hash && self.workload_hash == other.workload_hash
+    }
+
+    /// The programs that made both, for what differs. A commit that one of them does not say is no
+    /// other one.
+    pub(super) fn programs(&self, other: &Self) -> [String; 2] {
+        let known = |of: &Self| of.commit.clone().filter(|commit| commit != UNKNOWN);
+        match (known(self), known(other)) {
+            (Some(own), Some(others)) => [(self, own), (other, others)]
+                .map(|(of, commit)| format!("{} of commit {commit}", of.version)),
+            _ => [self, other].map(|of| of.version.clone()),
+        }
     }
 
     /// The three names in one text, for messages.
@@ -141,14 +155,6 @@ pub(super) fn hash(run: &SeedRun) -> Option<u64> {
     u64::from_str_radix(&run.behaviour_hash, 16).ok()
 }
 
-/// The program that made a result, for what differs.
-fn program(version: &str, commit: Option<&String>) -> String {
-    match commit {
-        Some(commit) => format!("{version} of commit {commit}"),
-        None => version.to_owned(),
-    }
-}
-
 /// Settings of two lists, as pairs of texts.
 fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
     let both = all.into_iter().flat_map(|pairs| pairs.iter());
@@ -156,6 +162,8 @@ fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The commit of a program that was built without its history.
+const UNKNOWN: &str = "unknown";
 /// Begins the settings that are hints of a workload's tasks.
 pub(super) const HINT: &str = "task.";
 
@@ -177,7 +185,8 @@ fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
         duration_ns: result.duration_ns,
         jitter: result.jitter.as_deref().map(jitter),
         settings: [pairs([&run.settings, &result.options]), hints.0].concat(),
-        program: program(&result.version, result.commit.as_ref()),
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: result.measured_by.clone(),
         modelled_power: result.modelled_power,
         seed_runs: run.seed_runs.clone(),
@@ -220,7 +229,8 @@ fn of_point(result: &outcome::Sweep, runs: &PointRuns) -> Kept {
         duration_ns: runs.duration_ns,
         jitter: runs.jitter.as_deref().map(jitter),
         settings: shared.chain(other).chain(values().cloned()).collect(),
-        program: program(&result.version, result.commit.as_ref()),
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: result.measured_by.clone(),
         modelled_power: runs.modelled_power,
         seed_runs: runs.seed_runs.clone(),
@@ -243,7 +253,8 @@ fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<K
         duration_ns: case.duration_ns,
         jitter: None,
         settings: pairs([&profile.settings, &result.options]),
-        program: program(&result.version, result.commit.as_ref()),
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: Vec::new(),
         modelled_power: case.modelled_power,
         seed_runs: profile.seed_runs.clone(),

@@ -173,6 +173,41 @@ fn a_jitter_of_before_is_the_same() {
     assert_eq!(found.pairs[0].asked, asked);
 }
 
+/// Goal: another commit is another program; a result that does not say its commit is none, unless
+/// its version is another.
+#[test]
+fn a_commit_that_is_not_known_is_no_other() {
+    let of = |version: &str, commit: Option<&str>| {
+        let text = result(ASKED, "16", &[(1, 2.0), (2, 4.0)]);
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        value["version"] = json!(version);
+        value["commit"] = json!(commit);
+        value.to_string()
+    };
+    let asked = |old: &str, new: &str| {
+        let found = diff(source("a.json", old), source("b.json", new), None).expect("alike");
+        found.pairs[0].asked.clone()
+    };
+    let (first, second) = (of("0.1.0", Some("abc")), of("0.1.0", Some("def")));
+    let unknown = of("0.1.0", None);
+    assert_eq!(
+        asked(&first, &second),
+        ["program: 0.1.0 of commit abc, then 0.1.0 of commit def"]
+    );
+    let none: [String; 0] = [];
+    let built_without = of("0.1.0", Some("unknown"));
+    for (old, new) in [
+        (&first, &first),
+        (&first, &unknown),
+        (&unknown, &first),
+        (&built_without, &first),
+    ] {
+        assert_eq!(asked(old, new), none);
+    }
+    let later = of("0.2.0", None);
+    assert_eq!(asked(&first, &later), ["program: 0.1.0, then 0.2.0"]);
+}
+
 /// Goal: of two loads of one name in a file each finds its own, in whatever order, and none takes
 /// the place of the other.
 #[test]
