@@ -9,7 +9,8 @@
 //! (real results), `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`),
 //! `a_jitter_of_before_is_the_same` (`jitter`), `periods_are_compared_task_by_task` (`tasks`),
 //! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`),
-//! `a_commit_that_is_not_known_is_no_other` (`programs`). `of_study` has no test of its own. `kept`,
+//! `a_commit_that_is_not_known_is_no_other` (`programs`),
+//! `a_difference_is_as_long_as_its_results` (`length`). `of_study` has no test of its own. `kept`,
 //! `place` and `named` by the first two, `pairs` by the third.
 //!
 //! Callers: diff.rs (`kept`).
@@ -20,6 +21,7 @@
 
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
+use crate::length::Length;
 use crate::points::without_varied;
 use std::collections::BTreeSet;
 use wakeplace_outcome::{self as outcome, Details, Pairs, PointRuns, SeedRun, TaskPeriods};
@@ -45,6 +47,8 @@ pub(super) struct Kept {
     pub(super) modelled_power: bool,
     pub(super) complete: bool,
     pub(super) seed_runs: Vec<SeedRun>,
+    /// When each of them was over, ns; none: the result does not say.
+    pub(super) end_ns: Vec<u64>,
     /// Means over all of its runs.
     pub(super) tasks: Vec<TaskPeriods>,
 }
@@ -71,6 +75,11 @@ impl Kept {
     /// What it was made of is the same: its names may be those of others, too.
     pub(super) fn same_inputs(&self, other: &Self) -> bool {
         self.platform_hash == other.platform_hash && self.workload_hash == other.workload_hash
+    }
+
+    /// How long its runs were, as the page of the result itself says.
+    pub(super) fn length(&self) -> Length {
+        Length::of(&self.end_ns, self.complete, self.duration_ns)
     }
 
     /// The programs that made both, for what differs. A commit that one of them does not say is no
@@ -190,6 +199,7 @@ fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
         measured_by: result.measured_by.clone(),
         modelled_power: result.modelled_power,
         seed_runs: run.seed_runs.clone(),
+        end_ns: run.end_ns.clone(),
         tasks: run.details.as_ref().map_or_else(Vec::new, tasks),
     }
 }
@@ -234,6 +244,7 @@ fn of_point(result: &outcome::Sweep, runs: &PointRuns) -> Kept {
         measured_by: result.measured_by.clone(),
         modelled_power: runs.modelled_power,
         seed_runs: runs.seed_runs.clone(),
+        end_ns: Vec::new(),
         tasks: Vec::new(),
     }
 }
@@ -258,6 +269,7 @@ fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<K
         measured_by: Vec::new(),
         modelled_power: case.modelled_power,
         seed_runs: profile.seed_runs.clone(),
+        end_ns: profile.end_ns.clone(),
         tasks: tasks(&profile.details),
     })
 }

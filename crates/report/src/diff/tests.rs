@@ -208,6 +208,40 @@ fn a_commit_that_is_not_known_is_no_other() {
     assert_eq!(asked(&first, &later), ["program: 0.1.0, then 0.2.0"]);
 }
 
+/// Goal: the page of a difference says of the length what the pages of its results say: the time
+/// asked for, unless the tasks of every run ended before; who got stuck did not end.
+#[test]
+fn a_difference_is_as_long_as_its_results() {
+    let of = |ends_ns: Option<[u64; 2]>, complete: bool| {
+        let text = result(ASKED, "16", &[(1, 2.0), (2, 4.0)]);
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        value["duration_ns"] = json!(2_000_000_000_u64);
+        value["runs"][0]["complete"] = json!(complete);
+        if let Some(ends_ns) = ends_ns {
+            value["runs"][0]["end_ns"] = json!(ends_ns);
+        }
+        value.to_string()
+    };
+    let whole = 2_000_000_000;
+    let chips = ["<li>2 s</li>", "<li>to the end of its tasks</li>"];
+    for (ends_ns, complete, chip) in [
+        (Some([whole, whole]), true, chips[0]),
+        (None, true, chips[0]),
+        (Some([500, whole]), true, chips[0]),
+        (Some([500, 700]), true, chips[1]),
+        (Some([500, 700]), false, chips[0]),
+    ] {
+        let text = of(ends_ns, complete);
+        let found = diff(source("a.json", &text), source("b.json", &text), None).expect("alike");
+        let json = comparisons(&found.comparisons(), Format::Json, Style::default());
+        for text in [&text, &json] {
+            let page = crate::html(&[source("a.json", text)]).expect("a page");
+            let has = chips.map(|chip| page.contains(chip));
+            assert_eq!(has, chips.map(|one| one == chip), "{ends_ns:?}, {complete}");
+        }
+    }
+}
+
 /// Goal: of two loads of one name in a file each finds its own, in whatever order, and none takes
 /// the place of the other.
 #[test]
