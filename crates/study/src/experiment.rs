@@ -271,6 +271,7 @@ impl Experiment {
             options: all_options(&self.options),
             measured_by: measured_by(&self.workload, workloads),
             modelled_power: !self.platform.modelled_power().is_empty(),
+            unlike_lengths: false,
             states: Vec::new(),
             origin: Origin::default(),
             notes,

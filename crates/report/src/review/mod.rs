@@ -133,8 +133,8 @@ fn rank(difference: &str) -> usize {
 }
 
 /// How large a change is: twice as much is as large as half as much; from nothing is the largest.
-fn size(row: &ReviewRow) -> f64 {
-    match row.delta_pct {
+pub(crate) fn size(delta_pct: Option<f64>) -> f64 {
+    match delta_pct {
         Some(pct) if pct > -100.0 && pct.is_finite() => {
             let times = 1.0 + pct / 100.0;
             times.max(times.recip())
@@ -146,7 +146,7 @@ fn size(row: &ReviewRow) -> f64 {
 /// The worse first: by what it means, then by size.
 fn order(a: &ReviewRow, b: &ReviewRow) -> Ordering {
     let by_rank = rank(&a.difference).cmp(&rank(&b.difference));
-    by_rank.then(size(b).total_cmp(&size(a)))
+    by_rank.then(size(b.delta_pct).total_cmp(&size(a.delta_pct)))
 }
 
 /// Every figure of every load that is good or bad in itself.
@@ -250,7 +250,7 @@ pub fn beside(review: &Review, of: &ReviewRow) -> Vec<ReviewRow> {
         .filter_map(|delta| row(load, result, delta))
         .collect();
     rows.retain(is_told);
-    rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    rows.sort_by(|a, b| size(b.delta_pct).total_cmp(&size(a.delta_pct)));
     rows.truncate(NEIGHBOURS);
     rows
 }
@@ -353,7 +353,7 @@ mod tests {
         ];
         assert_eq!(pcts, expected);
         // Half as much is as large as twice as much.
-        let of = |pct| size(&row("a", "x", Some(pct), "better"));
+        let of = |pct| size(Some(pct));
         assert!((of(-50.0) - of(100.0)).abs() < 1e-12);
     }
 
