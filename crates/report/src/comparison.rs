@@ -28,7 +28,7 @@ use crate::phrase::{
     APART, Judge, MODELLED, WHY_APART, cell, instead, interval, is_apart, is_judged, of_power,
     paint, short_policy, verdict, wrap,
 };
-use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states, tasks};
+use crate::{Align, Cell, Format, Style, Table, Tone, clusters, json, number, states, tasks};
 use wakeplace_metrics::{KEY_METRICS, Summary, find_metric, paired, series};
 use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, TaskPeriods, Verdict};
 use wakeplace_study::{Comparison, PolicyRuns};
@@ -231,6 +231,8 @@ fn tables(result: &outcome::Comparison, chosen: &[String], format: Format, style
                 text.push_str(&format!("\n{}\n", wrap(WHY_APART, style.width)));
             }
             if chosen.is_empty() {
+                let name = |run: &Run| short_policy(&result.runs[0].policy, &run.policy);
+                text.push_str(&clusters::table(result, name, format, style));
                 text.push_str(&tasks::several(&tasks_of(result), format, style));
             }
             text

@@ -15,7 +15,7 @@ pub(crate) use text::answer;
 
 pub use text::{csv as review_csv, mail as review_mail, text as review_text};
 
-use crate::{json, number};
+use crate::{clusters, json, number};
 use std::cmp::Ordering;
 use wakeplace_metrics::{Better, KEY_METRICS, find_metric};
 use wakeplace_outcome::{self as outcome, Delta, Multiplicity, Review, ReviewRow};
@@ -220,11 +220,7 @@ fn warnings(loads: &[String], comparisons: &[Comparison]) -> Vec<String> {
 /// review has.
 #[must_use]
 pub fn beside(review: &Review, of: &ReviewRow) -> Vec<ReviewRow> {
-    let both = review.loads.iter().zip(&review.comparisons);
-    let is_it = |(load, result): &(&String, &outcome::Comparison)| {
-        **load == of.load && result.runs[0].platform == of.platform
-    };
-    let Some((load, result)) = both.into_iter().find(is_it) else {
+    let Some((load, result)) = place_of(review, of) else {
         return Vec::new();
     };
     let told = [
@@ -253,6 +249,21 @@ pub fn beside(review: &Review, of: &ReviewRow) -> Vec<ReviewRow> {
     rows.sort_by(|a, b| size(b.delta_pct).total_cmp(&size(a.delta_pct)));
     rows.truncate(NEIGHBOURS);
     rows
+}
+
+/// The load and the comparison that a row is from.
+fn place_of<'a>(
+    review: &'a Review,
+    of: &ReviewRow,
+) -> Option<(&'a String, &'a outcome::Comparison)> {
+    let mut both = review.loads.iter().zip(&review.comparisons);
+    both.find(|(load, result)| **load == of.load && result.runs[0].platform == of.platform)
+}
+
+/// Where the energy went on the platform and load that a row is from; None: no powers are known.
+#[must_use]
+pub fn by_cluster(review: &Review, of: &ReviewRow) -> Option<outcome::ClusterEnergies> {
+    clusters::energies(place_of(review, of)?.1)
 }
 
 /// The figure that each load is read by, board by board: its own, else energy per work, else the

@@ -11,6 +11,7 @@
 //! Tests: crates/cli/tests/all/review.rs
 
 use super::{main_figures, shown, which};
+use crate::clusters;
 use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::{interval, wrap};
@@ -290,7 +291,7 @@ fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> Strin
         ..
     } = parting;
     let mut text = format!("\n{nth}. First wake-up that went differently\n");
-    let beside = beside(parting, width);
+    let beside = beside(parting, width) + &by_cluster(parting, width);
     let Some(wakeup) = &parting.wakeup else {
         let line = format!(
             "{platform}, {load} ({metric} {change}), seed {seed}: every wake-up of both runs (of \
@@ -347,6 +348,12 @@ fn beside(parting: &Parting, width: usize) -> String {
             ) + "\n"
         }
     }
+}
+
+/// Where the energy went.
+fn by_cluster(parting: &Parting, width: usize) -> String {
+    let line = parting.energy.as_ref().and_then(clusters::sentence);
+    line.map_or_else(String::new, |line| wrap(&printable(&line), width) + "\n")
 }
 
 /// What `explain` says first, without its title, which is told already.
