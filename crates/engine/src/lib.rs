@@ -60,7 +60,7 @@ pub use policy_change::{PolicyChange, PolicyChangeError};
 pub use state::{
     Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState, StateView, States,
 };
-pub use wakeplace_kernel_abi::Updated;
+pub use wakeplace_kernel_abi::{LineCost, Updated};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 pub use wakeplace_sched_ext as sched_ext;

@@ -23,6 +23,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use wakeplace_kernel_abi::LineCost;
 use wakeplace_sched_ext::{Callback, Exit};
 
 /// Why the run ended.
@@ -241,6 +242,9 @@ pub struct RunReport {
     pub events_by_kind: Vec<EventCount>,
     /// What a tree's kernel counted of its own doings; None: our model ran.
     pub kernel_counts: Option<KernelCounts>,
+    /// What cache lines have cost in a tree's kernel, the most expensive first; None: they cost
+    /// nothing.
+    pub lines: Option<Vec<LineCost>>,
     /// Hash over all events and decisions: equal runs have equal hashes. `BehaviourHash` is one
     /// over what happened.
     pub event_hash: u64,

@@ -42,7 +42,7 @@ use wakeplace_study::{Study, StudyOptions, is_sweep, run_studies, select, studie
 
 /// `study ...`.
 pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
-    trees::provide(&[], &[], None, terminal)?;
+    trees::provide(&[], &[], false, None, terminal)?;
     match command {
         StudyCommand::List(args) => list(&args, terminal),
         StudyCommand::Show(args) => show(&args, terminal),
