@@ -112,6 +112,12 @@ pub enum RunError {
         /// The policy's name.
         policy: String,
     },
+    /// Lines are asked for that have no price.
+    #[error(
+        "--lines: cache lines have no price in this run; expected `--set model.coherence=on` \
+         beside it"
+    )]
+    NoLines,
     /// The machine does not say what a cache line costs.
     #[error(
         "model.coherence: platform `{platform}` does not say what a cache line costs; expected \
@@ -402,7 +408,10 @@ fn check_coherence(
     options: &Options,
 ) -> Result<(), RunError> {
     if !options.coherence {
-        return Ok(());
+        return match options.lines {
+            0 => Ok(()),
+            _ => Err(RunError::NoLines),
+        };
     }
     if policy.tree().is_none() {
         return Err(RunError::NoAccesses {

@@ -53,8 +53,8 @@ pub use observe::Observer;
 use observe::{Both, NoObserver};
 pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{
-    CallbackTotals, Counted, Ended, EventCount, GroupTotals, KernelCounts, LongestWait, RunReport,
-    SchedExtReport, TaskTotals, ThreadName, Waiting, WaitsFor,
+    CallbackTotals, Counted, Ended, EventCount, GroupTotals, KernelCounts, LinesTold, LongestWait,
+    RunReport, SchedExtReport, TaskTotals, ThreadName, Waiting, WaitsFor,
 };
 pub use policy_change::{PolicyChange, PolicyChangeError};
 pub use state::{

@@ -152,6 +152,8 @@ pub(crate) struct LineCosts {
     pub(crate) near_ns: u64,
     pub(crate) far_ns: u64,
     pub(crate) clean_ns: u64,
+    /// So many lines are told at the end, with what they have cost.
+    pub(crate) told: usize,
 }
 
 /// Costs in work units; those in ns are wall time.
@@ -312,19 +314,25 @@ impl Machine {
         let latency = wake_latency_us;
         machine.idle = idle_states(platform, options, latency, |state| !state.polling);
         if let Some(stated) = platform.coherence.as_ref().filter(|_| options.coherence) {
-            machine.price_lines(platform, stated);
+            machine.price_lines(platform, stated, options.lines);
         }
         machine
     }
 
     /// Paths of the kernel take the time of their accesses: it is no cost beside that. Lines of
     /// the workload's own take as long as the kernel's.
-    fn price_lines(&mut self, platform: &Platform, stated: &wakeplace_platform::Coherence) {
+    fn price_lines(
+        &mut self,
+        platform: &Platform,
+        stated: &wakeplace_platform::Coherence,
+        told: usize,
+    ) {
         let costs = LineCosts {
             hit_ps: stated.hit_ps,
             near_ns: stated.near.ns,
             far_ns: stated.far.ns,
             clean_ns: stated.clean.ns,
+            told,
         };
         self.near = Nearness::of_coherence(platform, costs.near_ns, costs.far_ns);
         self.coherence = Some(costs);

@@ -64,6 +64,8 @@ pub struct Options {
     pub switch_out_ns: Option<u64>,
     /// Paths of a tree's kernel take the time of their accesses to memory.
     pub coherence: bool,
+    /// So many of the most expensive cache lines are told; 0: none. Changes no run.
+    pub lines: usize,
     /// What a callback of a sched_ext scheduler takes, ns of the biggest CPU at its highest
     /// frequency; None: as assumed (docs/rules/sched-ext.md#costs).
     pub scx_callback_ns: Option<u64>,
@@ -109,6 +111,7 @@ impl Default for Options {
             lock_other_cache_ns: None,
             switch_out_ns: None,
             coherence: false,
+            lines: 0,
             scx_callback_ns: None,
             scx_kfunc_ns: None,
             irq: Vec::new(),

@@ -27,6 +27,7 @@ mod memory;
 mod symbols;
 #[cfg(test)]
 mod tests;
+mod types;
 
 pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;

@@ -25,8 +25,8 @@
 //!
 //! Tests: crates/platform/tests/all
 
-mod coherence;
 mod clocks;
+mod coherence;
 mod em_costs;
 mod frequency;
 mod housekeeping;

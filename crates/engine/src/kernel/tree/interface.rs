@@ -78,7 +78,7 @@ impl Kernel for Tree<'_> {
             energy_active: self.energy_aware,
             reasons: vec![(Reason::Kernel, self.nr_decided)],
             counts: Some(self.counts()),
-            lines: self.coherent.then(|| self.entries.lines()),
+            lines: self.lines(),
             ..KernelReport::default()
         }
     }

@@ -143,9 +143,7 @@ impl Tree<'_> {
         for task in due {
             m.tell_woken(*task, None, cpu, false);
         }
-        self.carry_out(m, cpu, "a start", |entries| {
-            entries.device(cpu.0, &numbers)
-        });
+        self.carry_out(m, cpu, "a start", |entries| entries.device(cpu.0, &numbers));
         if self.in_path(cpu) {
             self.cpus[cpu].path.woken.extend(due);
             return;

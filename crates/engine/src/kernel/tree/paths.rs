@@ -21,6 +21,7 @@ use super::tasks::Sleep;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Mechanics, Mode};
 use crate::observe::Observer;
+use crate::outcome::LinesTold;
 use wakeplace_kernel_abi::Refused;
 use wakeplace_kernel_abi::abi::{self, state};
 
@@ -48,12 +49,17 @@ impl Tree<'_> {
         self.view(cpu).state == state::STALL
     }
 
+    /// What lines have cost, if that is to be told.
+    pub(super) fn lines(&self) -> Option<LinesTold> {
+        let most = self.machine.coherence?.told;
+        (most > 0).then(|| LinesTold {
+            most,
+            uses: self.entries.lines(),
+        })
+    }
+
     /// Before an entry: until when the kernel may go on without asking.
-    pub(super) fn look_ahead<O: Observer>(
-        &mut self,
-        m: &mut Mechanics<'_, O>,
-        on: Option<CpuId>,
-    ) {
+    pub(super) fn look_ahead<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, on: Option<CpuId>) {
         let Some(cpu) = on else {
             return self.entries.set_ahead(abi::NEVER, 0);
         };
@@ -64,11 +70,7 @@ impl Tree<'_> {
     }
 
     /// After an entry: it has taken time.
-    pub(super) fn time_passed<O: Observer>(
-        &mut self,
-        m: &mut Mechanics<'_, O>,
-        on: Option<CpuId>,
-    ) {
+    pub(super) fn time_passed<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, on: Option<CpuId>) {
         let Some(cpu) = on else { return };
         let (local_ns, horizon_ns) = self.entries.ahead();
         m.pass(self, cpu, local_ns.min(horizon_ns));

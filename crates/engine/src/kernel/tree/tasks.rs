@@ -184,7 +184,9 @@ impl Tree<'_> {
         self.tasks[task].cpu = cpu;
         m.set_state(task, State::Runnable);
         self.forked(m, task, |tree, m, fork| {
-            tree.carry_out(m, cpu, "the first task", |entries| entries.spawn(cpu.0, fork));
+            tree.carry_out(m, cpu, "the first task", |entries| {
+                entries.spawn(cpu.0, fork)
+            });
         });
     }
 
