@@ -369,7 +369,6 @@ pub static ARGUMENTS: [Argument; 26] = [
         expected: "a whole number, 1 or more",
         place: hidden(OUTPUT, 27),
         taken_by: &[Compare, Sim],
-        field: field("Lines", "none"),
         read: Run(|request, text| {
             request.options.lines = values::lines(text)?;
             Ok(())
