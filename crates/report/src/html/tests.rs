@@ -590,7 +590,8 @@ fn the_json_of_a_study_is_read_back() {
 fn cache_lines_are_a_section() {
     let mut result = old();
     assert!(!page(&result.to_string()).contains("Cache lines"));
-    let used = |function: &str, ns: u64| json!({"field": "load_avg", "function": function, "cost_ns": ns});
+    let used =
+        |function: &str, ns: u64| json!({"field": "load_avg", "function": function, "cost_ns": ns});
     result["runs"][0]["lines"] = json!({
         "total_ns": 400,
         "lines": [{
