@@ -37,32 +37,33 @@ fn contended_lines_are_told() {
         "--set",
         "model.coherence=on",
         "--lines",
-        "4",
+        "12",
         "--format",
         "json",
     ];
     let first = sim(&on);
     assert_code(&first, 0);
-    let again = sim(&on);
-    assert_eq!(stdout(&first), stdout(&again));
-    let result: Value = serde_json::from_str(&stdout(&first)).expect("JSON");
+    let read = |output: &Output| -> Value { serde_json::from_str(&stdout(output)).expect("JSON") };
+    let (result, again) = (read(&first), read(&sim(&on)));
+    for same in ["lines", "event_hashes", "metrics"] {
+        assert_eq!(result["runs"][0][same], again["runs"][0][same], "{same}");
+    }
     let lines = &result["runs"][0]["lines"];
     let told = lines["lines"].as_array().expect("a list");
-    assert_eq!(told.len(), 4);
+    assert_eq!(told.len(), 12);
     assert!(lines["total_ns"].as_u64() > Some(0));
     let of_queues = |line: &&Value| line["object"] == "runqueues" && line["several"] == true;
     let queues = told.iter().find(of_queues).expect("struct rq");
     assert!(queues["transfers"].as_u64() > Some(0), "{queues}");
-    let switches = |output: &Output| {
-        let result: Value = serde_json::from_str(&stdout(output)).expect("JSON");
+    let wakeups = |result: &Value| {
         let metrics = &result["runs"][0]["metrics"];
         metrics["wakeups_total"]["mean"].as_f64().expect("counted")
     };
     let plain = sim(&["--format", "json"]);
     assert_code(&plain, 0);
-    assert!(switches(&plain) > 0.0 && switches(&first) > 0.0);
-    let result: Value = serde_json::from_str(&stdout(&plain)).expect("JSON");
-    assert!(result["runs"][0].get("lines").is_none());
+    let plain = read(&plain);
+    assert!(wakeups(&plain) > 0.0 && wakeups(&result) > 0.0);
+    assert!(plain["runs"][0].get("lines").is_none());
 }
 
 /// Goal: one sentence says what lacks.
