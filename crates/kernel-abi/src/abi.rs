@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -63,6 +63,9 @@ pub mod state {
     pub const SPIN: u32 = 4;
     /// Kernel work that takes time: [`crate::Tree::go_on`] when it is done.
     pub const WORK: u32 = 5;
+    /// In the middle of a path, for a cache line or a lock: [`crate::Tree::go_on`] at the time
+    /// `work_ns`.
+    pub const STALL: u32 = 6;
 }
 
 /// A CPU: the kernel writes, the host clears.
@@ -71,7 +74,7 @@ pub mod state {
 pub struct Cpu {
     /// When its clock event device fires, or [`NEVER`].
     pub next_event_ns: u64,
-    /// How long its kernel work takes.
+    /// How long its kernel work takes; of [`state::STALL`] until when, or [`NEVER`].
     pub work_ns: u64,
     /// What it does: [`state`].
     pub state: u32,
@@ -83,7 +86,10 @@ pub struct Cpu {
     pub ipi: u32,
     /// It is listed in the view.
     pub changed: u32,
-    pub unused: u32,
+    /// Of [`state::STALL`]: interrupts are on.
+    pub open: u32,
+    /// When `ipi` was sent, if paths take time.
+    pub sent_ns: u64,
     /// Context switches since boot.
     pub switches: u64,
     /// To kernel threads among them.
@@ -106,7 +112,9 @@ pub struct View {
     pub detail: u32,
     pub dead: u32,
     pub signals: u32,
-    pub unused: u32,
+    pub access_ps: u32,
+    pub horizon_ns: u64,
+    pub local_ns: u64,
     pub warnings: u64,
     pub decisions: u64,
     pub works: u64,
@@ -175,6 +183,40 @@ pub struct MachineCpu {
     pub idle: u32,
 }
 
+/// What the transfer of a cache line costs.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coherence {
+    /// From a CPU of the same last-level cache.
+    pub near_ns: u32,
+    /// From another one.
+    pub far_ns: u32,
+    /// A read of a line that nobody has written since keeps it so long.
+    pub clean_ns: u32,
+    /// An interrupt takes so long to another CPU.
+    pub ipi_ns: u32,
+}
+
+/// What transfers of one word of memory by one instruction cost, as the object has it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RawUse {
+    pub address: u64,
+    pub site: u64,
+    pub name: *const c_char,
+    pub size: u64,
+    pub offset: u64,
+    pub code: u64,
+    pub per_cpu: u64,
+    pub several: u64,
+    pub transfers: u64,
+    pub writes: u64,
+    pub far: u64,
+    pub cost_ps: u64,
+    pub wait_ps: u64,
+    pub lock_ps: u64,
+}
+
 #[repr(C)]
 pub struct Machine {
     pub abi: u32,
@@ -183,6 +225,7 @@ pub struct Machine {
     pub nr_idle: u32,
     pub nr_nodes: u32,
     pub unused: u32,
+    pub coherence: *const Coherence,
     pub cpus: *const MachineCpu,
     pub domains: *const Domain,
     pub idle: *const IdleTable,
@@ -508,11 +551,15 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_idle_state", "flags", IdleState, flags),
         row!("wpk_idle_table", "nr_states", IdleTable, nr_states),
         row!("wpk_machine_cpu", "idle", MachineCpu, idle),
+        row!("wpk_coherence", "ipi_ns", Coherence, ipi_ns),
+        row!("wpk_line_use", "lock_ps", RawUse, lock_ps),
         row!("wpk_machine", "now_ns", Machine, now_ns),
         row!("wpk_cpu", "ticks", Cpu, ticks),
         row!("wpk_cpu", "changed", Cpu, changed),
+        row!("wpk_cpu", "sent_ns", Cpu, sent_ns),
         row!("wpk_view", "rcu_callbacks", View, rcu_callbacks),
         row!("wpk_view", "detail", View, detail),
+        row!("wpk_view", "local_ns", View, local_ns),
         row!("wpk_choice", "idle_stamp_ns", Choice, idle_stamp_ns),
         row!("wpk_choice", "allowed", Choice, allowed),
         row!("wpk_party", "flip_age_ns", Party, flip_age_ns),

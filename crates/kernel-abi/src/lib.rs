@@ -12,15 +12,17 @@
 
 pub mod abi;
 mod call;
+mod lines;
 mod machine;
 pub mod signals;
 mod tree;
 pub mod turns;
 
 pub use abi::{
-    Attr, Choice, Cpu, CpuState, Energy, Facts, Group, MachineCpu, Opp, Party, TaskState,
+    Attr, Choice, Coherence, Cpu, CpuState, Energy, Facts, Group, MachineCpu, Opp, Party, TaskState,
 };
 pub use call::{Call, Fork, Mask};
+pub use lines::LineCost;
 pub use machine::{Domain, IdleState, Machine};
 pub use signals::{Demand, FreqAsked, Governor, Signal, Updated};
 pub use tree::{CALL, Decided, ORDER, Refused, Told, Tree};

@@ -39,7 +39,7 @@ const GROUPS: [(&str, &[&str]); 17] = [
     ("threads", &["smt"]),
     ("tick", &["kernel"]),
     ("costs", &["costs"]),
-    ("moves", &["transfer", "cache"]),
+    ("moves", &["transfer", "cache", "coherence"]),
     ("board", &["board"]),
     ("heat", &["thermal "]),
     ("packing", &["sched_mc"]),

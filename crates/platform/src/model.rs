@@ -377,6 +377,34 @@ pub struct Transfer {
     pub source: Source,
 }
 
+/// What the kernel's own accesses to memory take, where its paths take time
+/// (docs/rules/contended-lines.md#coherence).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coherence {
+    /// An access to a line that the core has, ps, with the instructions around it: of the biggest
+    /// CPU at its highest frequency.
+    pub hit_ps: u64,
+    /// The transfer of a line from a core of the same last-level cache.
+    pub near: LineTime,
+    /// From a core of another one.
+    pub far: LineTime,
+    /// So long a read keeps a line that nobody has written since it was last read.
+    pub clean: LineTime,
+    /// Source of the figures.
+    pub source: Source,
+}
+
+/// A time of a cache line, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineTime {
+    /// As it is taken.
+    pub ns: u64,
+    /// The least that it may be.
+    pub least_ns: u64,
+    /// The most.
+    pub most_ns: u64,
+}
+
 /// The last-level caches, which tasks with a working set compete for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cache {
@@ -518,6 +546,8 @@ pub struct Platform {
     pub costs: Costs,
     /// What a cache line takes from one CPU to another, where it is stated.
     pub transfer: Option<Transfer>,
+    /// What a kernel's own accesses to memory take, where it is stated.
+    pub coherence: Option<Coherence>,
     /// The last-level caches, where they are stated.
     pub cache: Option<Cache>,
     /// Unit of the power figures.

@@ -17,6 +17,7 @@ mod evaluation;
 mod html;
 mod json;
 mod length;
+mod lines;
 mod number;
 mod paint;
 mod phrase;

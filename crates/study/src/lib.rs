@@ -93,8 +93,8 @@ pub use tree::{BuiltTree, TreeRuns, runs_of};
 pub use verdict::SHOWN_PCT;
 pub use wakeplace_engine::sched_ext::{Callback, Loader};
 pub use wakeplace_engine::{
-    Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LongestWait, MachineState,
-    RunReport, SchedExtReport, SchedMcState, Which,
+    Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LineCost, LinesTold,
+    LongestWait, MachineState, RunReport, SchedExtReport, SchedMcState, Which,
 };
 pub use wakeplace_outcome::SCHEMA_VERSION;
 pub use wakeplace_platform::{Factor, PlatformError};

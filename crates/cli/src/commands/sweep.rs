@@ -59,7 +59,7 @@ const MOST_SHOWN: usize = 50;
 /// `sweep`.
 pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
     let ask = &args.ask.0;
-    trees::provide(&[], &texts(ask, "platform"), None, terminal)?;
+    trees::provide(&[], &texts(ask, "platform"), false, None, terminal)?;
     let sweep = definition(args)?;
     let place = Places {
         store: args.store.as_deref(),
