@@ -16,6 +16,7 @@
 
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
+use crate::lines::{Coherence, RawUse};
 use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
 use crate::turns::{Entity, RawTurn};
 use serde::{Deserialize, Serialize};
@@ -181,40 +182,6 @@ pub struct MachineCpu {
     pub domain: u32,
     /// Table of idle states, or [`NONE`].
     pub idle: u32,
-}
-
-/// What the transfer of a cache line costs.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Coherence {
-    /// From a CPU of the same last-level cache.
-    pub near_ns: u32,
-    /// From another one.
-    pub far_ns: u32,
-    /// A read of a line that nobody has written since keeps it so long.
-    pub clean_ns: u32,
-    /// An interrupt takes so long to another CPU.
-    pub ipi_ns: u32,
-}
-
-/// What transfers of one word of memory by one instruction cost, as the object has it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct RawUse {
-    pub address: u64,
-    pub site: u64,
-    pub name: *const c_char,
-    pub size: u64,
-    pub offset: u64,
-    pub code: u64,
-    pub per_cpu: u64,
-    pub several: u64,
-    pub transfers: u64,
-    pub writes: u64,
-    pub far: u64,
-    pub cost_ps: u64,
-    pub wait_ps: u64,
-    pub lock_ps: u64,
 }
 
 #[repr(C)]
@@ -531,21 +498,25 @@ pub struct HostTable {
     pub turned: Option<unsafe extern "C" fn(*mut c_void, *const RawTurn)>,
 }
 
+/// A struct's name, a field's, the struct's size and the field's offset, bytes.
+pub type Row = (&'static str, &'static str, usize, usize);
+
+/// A row of a struct and a field of it, both in the header's words first.
+macro_rules! row {
+    ($name:literal, $field:literal, $type:ty, $member:ident) => {
+        (
+            $name,
+            $field,
+            std::mem::size_of::<$type>(),
+            std::mem::offset_of!($type, $member),
+        )
+    };
+}
+
 /// Each struct with its size and the offset of its last field, in the header's words.
 #[must_use]
-pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
-    use std::mem::{offset_of, size_of};
-    macro_rules! row {
-        ($name:literal, $field:literal, $type:ty, $member:ident) => {
-            (
-                $name,
-                $field,
-                size_of::<$type>(),
-                offset_of!($type, $member),
-            )
-        };
-    }
-    vec![
+pub fn layout() -> Vec<Row> {
+    let mut rows = vec![
         row!("wpk_opp", "uw", Opp, uw),
         row!("wpk_domain", "boot_khz", Domain, boot_khz),
         row!("wpk_idle_state", "flags", IdleState, flags),
@@ -586,6 +557,14 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_demand", "last_update_ns", Demand, last_update_ns),
         row!("wpk_governor", "in_progress", Governor, in_progress),
         row!("wpk_request", "cpus", RawRequest, cpus),
+    ];
+    rows.extend(layout_of_turns());
+    rows
+}
+
+/// Those of what a wake-up or a pick tells.
+fn layout_of_turns() -> Vec<Row> {
+    vec![
         row!("wpk_entity", "vprot", Entity, vprot),
         row!("wpk_entity", "vruntime", Entity, vruntime),
         row!("wpk_entity", "deadline", Entity, deadline),

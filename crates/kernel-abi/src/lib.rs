@@ -12,7 +12,7 @@
 
 pub mod abi;
 mod call;
-mod lines;
+pub mod lines;
 mod machine;
 pub mod signals;
 mod tree;

@@ -36,7 +36,7 @@ pub struct Machine {
     /// When it boots.
     pub now_ns: u64,
     /// What a cache line costs; none: paths of the kernel take no time.
-    pub coherence: Option<abi::Coherence>,
+    pub coherence: Option<crate::lines::Coherence>,
 }
 
 /// CPUs with one frequency.

@@ -9,7 +9,6 @@
  * length. What changed is in `struct wpk_view`, which both see.
  *
  * No header of the kernel, none of libc. All entries return WPK_DEAD once a run is over.
- *
  * What must stay: order, sizes and meaning of fields are those of crates/kernel-abi/src/abi.rs,
  * signals.rs and turns.rs; a change of either needs another WPK_ABI, or old objects would be taken.
  * May change: comments; a field or a call more only with a new WPK_ABI and both sides.
@@ -95,7 +94,7 @@ struct wpk_machine_cpu {
 struct wpk_coherence {
 	wpk_u32 near_ns;	/* from a CPU of the same last-level cache */
 	wpk_u32 far_ns;		/* from another one */
-	wpk_u32 clean_ns;	/* a read of a line that nobody has written since keeps it so long */
+	wpk_u32 clean_ns;	/* a read of a line not written since keeps it so long */
 	wpk_u32 ipi_ns;		/* an interrupt takes so long to another CPU */
 };
 

@@ -1,15 +1,14 @@
 //! What a machine is: the validated model that every other crate reads.
 //!
-//! Units are in the field names. Capacities are on the kernel's scale, 1024 = the biggest CPU at
-//! its highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per
-//! CPU. A value that another crate reads was validated by `read`; who makes one otherwise keeps the
-//! same rules (docs/guide/platforms.md, "What the words mean"). Times are ns, clocks kHz.
+//! Units are in the field names; times are ns, clocks kHz. Capacities are on the kernel's scale, 1024
+//! = the biggest CPU at its highest frequency. Vectors indexed by CPU have one entry per CPU in the
+//! order of numbers. A value that another crate reads was validated by `read`; who makes one otherwise
+//! keeps the same rules (docs/guide/platforms.md, "What the words mean").
 //!
 //! What must stay: order of clusters, domains, states and levels is the file's, as all crates use
 //! their indices. A changed or new field changes the platform's hash in results. Tests by part:
-//! `wake_latency_is_what_cpuidle_sees` (`idle_states_of`,
-//! `wake_latency_ns`), `last_level_caches_are_shared_as_the_machines_have_them`
-//! (`last_level_cache`), transfer.rs::`clusters_are_below_the_cache` (`cache_cluster`),
+//! `wake_latency_is_what_cpuidle_sees` (`idle_states_of`, `wake_latency_ns`),
+//! `last_level_caches_are_shared_as_the_machines_have_them` (`last_level_cache`), transfer.rs::`clusters_are_below_the_cache` (`cache_cluster`),
 //! `power_follows_from_coefficient_voltage_and_clock` (`power_in_model`, `freq_domain_of`),
 //! shared.rs::`costs_of_an_artificial_model` (`em_costs_in`), clocks.rs::`what_is_read`
 //! (`nominal_khz_in`), bad_files.rs::`speeds` (`capacities`, `speeds`), bad_files.rs::`work_power`
@@ -20,9 +19,9 @@
 //! (`nominal_khz_in`), crates/engine/src/nearness.rs (`cache_cluster`),
 //! crates/foreign/src/load/machine_files.rs (`power_in_model`), crates/lab/src/devicetree.rs
 //! (`power_in_model`), crates/metrics/src/ledger.rs (`nr_points`), assumed.rs (`wake_latency_ns`).
-//!
 //! Tests: crates/platform/tests/all
 
+use crate::coherence::Coherence;
 use crate::housekeeping::Housekeeping;
 use crate::measured::MeasuredPower;
 use serde::Serialize;
@@ -375,34 +374,6 @@ pub struct Transfer {
     pub other_node_ns: Option<u64>,
     /// Source of the figures.
     pub source: Source,
-}
-
-/// What the kernel's own accesses to memory take, where its paths take time
-/// (docs/rules/contended-lines.md#coherence).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Coherence {
-    /// An access to a line that the core has, ps, with the instructions around it: of the biggest
-    /// CPU at its highest frequency.
-    pub hit_ps: u64,
-    /// The transfer of a line from a core of the same last-level cache.
-    pub near: LineTime,
-    /// From a core of another one.
-    pub far: LineTime,
-    /// So long a read keeps a line that nobody has written since it was last read.
-    pub clean: LineTime,
-    /// Source of the figures.
-    pub source: Source,
-}
-
-/// A time of a cache line, ns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineTime {
-    /// As it is taken.
-    pub ns: u64,
-    /// The least that it may be.
-    pub least_ns: u64,
-    /// The most.
-    pub most_ns: u64,
 }
 
 /// The last-level caches, which tasks with a working set compete for.

@@ -15,13 +15,14 @@
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs, crates/kernel-tree/tests/all/real_tree.rs
 
-use super::abi::{ABI, CpuState, HostTable, Machine, RawCall, RawUse, TaskState, View};
+use super::abi::{ABI, CpuState, HostTable, Machine, RawCall, TaskState, View};
 use super::{Claim, FaultEntries, object};
 use crate::TreeError;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, c_char};
 use std::path::Path;
 use std::ptr::NonNull;
+use wakeplace_kernel_abi::lines::RawUse;
 
 type Boot = unsafe extern "C" fn(*const HostTable, *const Machine) -> i32;
 type OfCpu<T> = unsafe extern "C" fn(u32, *mut T) -> i32;

@@ -10,12 +10,12 @@
 //!
 //! Tests: crates/kernel-tree/src/kernel/lines/tests.rs
 
-use super::abi::RawUse;
 use super::types::{Type, Types};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use wakeplace_kernel_abi::LineCost;
+use wakeplace_kernel_abi::lines::RawUse;
 
 /// The rows, the most expensive first.
 pub(super) fn named(object: &Path, uses: &[(RawUse, Option<String>)]) -> Vec<LineCost> {
