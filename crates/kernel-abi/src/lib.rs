@@ -19,10 +19,10 @@ mod tree;
 pub mod turns;
 
 pub use abi::{
-    Attr, Choice, Coherence, Cpu, CpuState, Energy, Facts, Group, MachineCpu, Opp, Party, TaskState,
+    Attr, Choice, Cpu, CpuState, Energy, Facts, Group, MachineCpu, Opp, Party, TaskState,
 };
 pub use call::{Call, Fork, Mask};
-pub use lines::LineCost;
+pub use lines::{Coherence, LineCost};
 pub use machine::{Domain, IdleState, Machine};
 pub use signals::{Demand, FreqAsked, Governor, Signal, Updated};
 pub use tree::{CALL, Decided, ORDER, Refused, Told, Tree};

@@ -1,5 +1,5 @@
-//! What cache lines cost a kernel's own code on a machine: `[coherence]` of a platform file
-//! (docs/rules/contended-lines.md#coherence).
+//! What cache lines cost on a machine: `[transfer]` tasks, `[coherence]` a kernel's own code
+//! (docs/rules/contended-lines.md#coherence, docs/decisions/060).
 //!
 //! What must stay: times have their unit in the name; a time lies within its range. A changed or
 //! new field changes the platform's hash in results. Free: further times, with the page.
@@ -38,4 +38,22 @@ pub struct LineTime {
     pub least_ns: u64,
     /// The most.
     pub most_ns: u64,
+}
+
+/// How long a cache line that another CPU wrote takes, by the closest level that both CPUs share,
+/// ns: the time by the wall that a core stands still. Levels that a machine lacks are `None`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// From another thread of the core.
+    pub smt_ns: Option<u64>,
+    /// From another core of the cluster: CPUs that share something below the last-level cache.
+    pub cluster_ns: Option<u64>,
+    /// From another CPU of the last-level cache.
+    pub cache_ns: Option<u64>,
+    /// From another last-level cache of the node.
+    pub node_ns: Option<u64>,
+    /// From another node.
+    pub other_node_ns: Option<u64>,
+    /// Source of the figures.
+    pub source: Source,
 }

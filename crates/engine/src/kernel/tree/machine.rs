@@ -86,9 +86,9 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
 }
 
 /// What lines cost, for the tree's own accesses.
-fn coherence(machine: &Machine) -> Option<abi::lines::Coherence> {
+fn coherence(machine: &Machine) -> Option<abi::Coherence> {
     let ns = |ns: u64| u32::try_from(ns).unwrap_or(u32::MAX);
-    machine.coherence.map(|costs| abi::lines::Coherence {
+    machine.coherence.map(|costs| abi::Coherence {
         near_ns: ns(costs.near_ns),
         far_ns: ns(costs.far_ns),
         clean_ns: ns(costs.clean_ns),
