@@ -409,6 +409,7 @@ impl Core {
             cpu.topo.perf_dom = built.topo.perf_dom;
             cpu.topo.freq_dom = built.topo.freq_dom;
             cpu.load.capacity_orig = built.load.capacity_orig;
+            cpu.load.fits_threshold = built.load.fits_threshold;
             for (lb, fresh) in cpu.balance.lb.iter_mut().zip(&built.balance.lb) {
                 lb.balance_interval_ms = fresh.balance_interval_ms;
             }
