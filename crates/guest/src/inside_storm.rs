@@ -173,7 +173,7 @@ impl Drop for Place {
     }
 }
 
-/// A holder, until it is killed. Its exit code says that it could not even begin.
+/// A holder, until it is killed. Its exit code: 1: it could not join; 2: a turn failed.
 fn hold(place: &Place, kind: Kind, group: Option<&Path>) -> u8 {
     // Written by the process itself: 0 is the writer.
     let joined = group.is_none_or(|group| fs::write(group.join(PROCS), "0").is_ok());
