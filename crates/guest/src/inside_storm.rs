@@ -155,15 +155,18 @@ impl Place {
     /// A folder with files in it, and a lock.
     fn new() -> io::Result<Self> {
         let folder = std::env::temp_dir().join(format!("inside-storm-{}", std::process::id()));
+        let lock = PiLock::new()?;
         fs::create_dir(&folder)?;
-        for number in 0..FILES {
-            File::create(folder.join(format!("file-{number}")))?;
-        }
-        Ok(Self {
+        // From here on the folder goes with it.
+        let place = Self {
             entries: File::open(&folder)?,
             folder,
-            lock: PiLock::new()?,
-        })
+            lock,
+        };
+        for number in 0..FILES {
+            File::create(place.folder.join(format!("file-{number}")))?;
+        }
+        Ok(place)
     }
 }
 
