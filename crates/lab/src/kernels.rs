@@ -266,8 +266,8 @@ pub(crate) fn config(
     Ok(at)
 }
 
-/// The kernels in the cache, the oldest version first. One that is not whole is left out: a run that wants it
-/// says so.
+/// The kernels in the cache, the oldest version first. One that is not whole is left out: a run
+/// that wants it says so.
 pub(crate) fn kept(cache: &Cache, arch: Arch) -> Vec<Kernel> {
     let folder = cache.path(&format!("kernels/{}", arch.debian()));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
