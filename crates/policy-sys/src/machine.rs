@@ -380,9 +380,10 @@ impl Core {
 }
 
 impl Core {
-    /// Copies what was built from the machine's facts (capacities, domains, groups, lists, each
-    /// CPU's place in them, performance and frequency domains) into another context. Signals and
-    /// queues stay; what balancing has learnt of groups and intervals begins anew.
+    /// Copies what was built from the machine's facts (capacities, what fits them by the tick,
+    /// domains, groups, lists, each CPU's place in them, performance and frequency domains) into
+    /// another context. Signals and queues stay; what balancing has learnt of groups and intervals
+    /// begins anew.
     ///
     /// For a home whose context lives elsewhere and whose CPUs come and go while it decides.
     pub fn copy_topology(&self, to: &mut sys::wp_ctx) {
