@@ -6,9 +6,8 @@
 //!
 //! What must stay: the sentences are those of `comparison.rs`; each stands once, with how many
 //! points it is of; nothing depends on who ran what. Tests by part:
-//! `what_points_share_is_said_once`
-//! (`add`, `finish`), `warnings_are_those_of_a_comparison` (`of_point`, `seen`), the first also
-//! `kind`.
+//! `what_points_share_is_said_once` (`add`, `finish`), `warnings_are_those_of_a_comparison`
+//! (`of_point`, `seen`), the first also `kind`.
 //!
 //! Tests: below, crates/cli/tests/all/sweeps.rs::warnings_of_runs_are_passed_on
 
