@@ -11,7 +11,7 @@
 //! (`runs_of`), sweeps.rs::`no_run_counts_twice` (by the
 //! command), the first also `new` and `finish`.
 //!
-//! Callers: html/sweep/points.rs (`named`, `without_varied`).
+//! Callers: html/sweep/points.rs (`named`).
 //!
 //! Tests: crates/report/src/points/tests.rs,
 //! crates/cli/tests/all/sweeps.rs::no_run_counts_twice
@@ -31,7 +31,7 @@ pub use json::SweepFacts;
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_metrics::{PairedDelta, Summary};
 use wakeplace_outcome::{PointRuns, SeedRun, SweepChoice};
-use wakeplace_study::{DEFAULT_MARGIN_PCT, RunRecord, json_pairs};
+use wakeplace_study::{DEFAULT_MARGIN_PCT, RunRecord, json_pairs, without_varied};
 
 /// What says of every point what it is.
 const FIXED: [&str; 3] = ["platform", "workload", "policy"];
@@ -375,27 +375,5 @@ pub(crate) fn named(key: &str, value: &str) -> String {
     match FIXED.contains(&key) {
         true => value.to_owned(),
         false => format!("{key}={value}"),
-    }
-}
-
-/// The load without the keys that are names of their own.
-pub(crate) fn without_varied<'a>(
-    load: &str,
-    names: impl Iterator<Item = (&'a str, &'a str)> + Clone,
-) -> String {
-    let Some((model, keys)) = load.split_once(':') else {
-        return load.to_owned();
-    };
-    let varied = |setting: &&str| {
-        let is_own = |(key, value): (&str, &str)| {
-            let key = key.strip_prefix("workload.");
-            key.is_some_and(|key| setting.split_once('=') == Some((key, value)))
-        };
-        names.clone().any(is_own)
-    };
-    let left: Vec<&str> = keys.split(',').filter(|setting| !varied(setting)).collect();
-    match left.as_slice() {
-        [] => model.to_owned(),
-        left => format!("{model}:{}", left.join(",")),
     }
 }

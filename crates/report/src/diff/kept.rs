@@ -20,11 +20,10 @@
 
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
-use crate::points::without_varied;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use wakeplace_outcome::{self as outcome, Details, Pairs, PointRuns, SeedRun, TaskPeriods};
-use wakeplace_study::Jitter;
+use wakeplace_study::{Jitter, without_varied};
 
 /// Most settings of a policy and of the machine's model; there are some 300.
 const MOST_SETTINGS: usize = 4096;
