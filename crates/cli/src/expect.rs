@@ -12,11 +12,12 @@
 //! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),
 //! results.rs::`a_task_that_never_lets_time_pass_is_named` (`stuck`),
 //! crates/cli/tests/all/gates.rs::`checks_are_in_the_json` (`judge`, `outcome`),
+//! gates.rs::`beside_a_stuck_load_nothing_is_judged` (`unjudged`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`),
 //! crates/cli/tests/all/said.rs::`lists_are_told_from_names` (`a_single`).
 //!
 //! Tests: below, crates/cli/tests/all/results.rs,
-//! crates/cli/tests/all/gates.rs::checks_are_in_the_json,
+//! crates/cli/tests/all/gates.rs,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
 //! crates/cli/tests/all/said.rs::lists_are_told_from_names
 
@@ -324,11 +325,15 @@ pub(crate) fn judge(
 ) -> Vec<(String, Checked)> {
     let is_stuck = |of: &Comparison| of.runs.iter().any(PolicyRuns::is_stuck);
     let any = comparisons.iter().any(is_stuck);
-    let judged = if any { &[] } else { expectations };
     let one = |of: &mut Comparison| {
+        let policies = of.runs.iter().map(|runs| runs.policy.clone());
         let checked = match is_stuck(of) {
-            true => stuck(of.runs.iter().map(|runs| runs.policy.clone())),
-            false => check(judged, &(&*of).into(), strict),
+            true => stuck(policies),
+            // Conditions that are not judged are not absent.
+            false if any && !expectations.is_empty() => {
+                unjudged(policies, "another load got stuck, nothing is judged")
+            }
+            false => check(expectations, &(&*of).into(), strict),
         };
         if !expectations.is_empty() {
             of.checks = checked.outcome(None).collect();

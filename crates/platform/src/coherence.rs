@@ -4,7 +4,8 @@
 //! What must stay: times have their unit in the name; a time lies within its range. A changed or
 //! new field changes the platform's hash in results. Free: further times, with the page.
 //!
-//! Tests by part: transfer.rs::`what_lines_cost_is_read` (`Coherence`, `LineTime`).
+//! Tests by part: transfer.rs::`coherence_is_read` (`Coherence`),
+//! `times_of_lines_lie_in_their_ranges` (`LineTime`), `clusters_are_below_the_cache` (`Transfer`).
 //!
 //! Callers: read/ makes it; crates/engine hands it to trees.
 //!

@@ -86,6 +86,7 @@ pub use settings::{SettingError, any_policy, apply_settings, check_keys};
 pub use study::{JudgedCase, Study, StudyOptions, run_studies};
 pub use sweep::{
     Axis, Base, Design, MadePoint, Point, Points, Range, Sweep, Warnings, is_of_load, is_sweep,
+    without_varied,
 };
 #[cfg(not(target_family = "wasm"))]
 pub use trace_meter::trace_meter;
