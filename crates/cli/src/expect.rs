@@ -6,7 +6,7 @@
 //! What must stay: the grammar of conditions (`wakeplace_metrics::Expectation`), the columns of the
 //! table, and exit code 1 for a missed condition: scripts and CI rely on them. What is not told
 //! fails with `--strict` alone. A cluster, kind or state that a condition names is there on every
-//! platform. Tests by part: `one_is_not_several` (`sum`),
+//! platform. Tests by part: `one_is_not_several` (`sum`), `the_last_line_says_where` (`sum_of`),
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
 //! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),
@@ -28,7 +28,7 @@ use wakeplace_outcome::Check;
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::{Comparison, PolicyRuns};
-use wakeplace_text::{did_you_mean, nearest, one_at_a_time};
+use wakeplace_text::{did_you_mean, nearest, one_at_a_time, printable};
 
 /// Reads the conditions on these policies, the base first; a metric per cluster, kind of CPU or
 /// state must name one of each platform's.
@@ -488,12 +488,20 @@ impl Checked {
         let mut table = Table::new("expectations", &HEADS).align("mean", Align::Right);
         self.rows.iter().for_each(|row| table.row(row.clone()));
         let table = table.render(Format::Human, style);
-        format!("\n{table}{}\n", sum_of(&self.cases))
+        format!("\n{table}{}\n", sum_of(&self.cases, &[]))
+    }
+
+    /// People are shown something of it.
+    pub(crate) fn is_shown(&self) -> bool {
+        !self.rows.is_empty()
     }
 }
 
-/// The sentence below the table.
-pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>) -> String {
+/// So many places where something failed stand in the sentence; of more the table tells.
+const MOST_PLACES: usize = 3;
+
+/// The sentence below the table; `failed_at`: where something failed, if there are several places.
+pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>, failed_at: &[&str]) -> String {
     let (mut held, mut failed, mut open) = (0, 0, 0);
     for case in cases {
         match case.holds {
@@ -503,10 +511,19 @@ pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>) -> String {
         }
     }
     let all = held + failed + open;
-    match open {
-        0 => sum(failed, all),
-        open => {
-            format!("{held} of {all} hold, {failed} failed, {open} not told; more seeds may tell.")
+    let places = match failed_at.len() {
+        1..=MOST_PLACES => Some(printable(&failed_at.join("; ")).into_owned()),
+        _ => None,
+    };
+    match (open, places) {
+        (0, None) => sum(failed, all),
+        (0, Some(places)) => format!("{}: {places}", sum(failed, all).trim_end_matches('.')),
+        (_, places) => {
+            let places = places.map_or_else(String::new, |places| format!("\nFailed: {places}"));
+            format!(
+                "{held} of {all} hold, {failed} failed, {open} not told; more seeds may tell.\
+                 {places}"
+            )
         }
     }
 }
@@ -523,7 +540,37 @@ fn sum(failed: usize, total: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::sum;
+    use super::{Case, sum, sum_of};
+
+    /// Goal: the last line says where something failed, if that is in few of several places.
+    #[test]
+    fn the_last_line_says_where() {
+        let case = |holds| Case {
+            holds,
+            ..Case::default()
+        };
+        let [held, failed, open] = [Some(true), Some(false), None].map(case);
+        let said = |cases: &[&Case], places: &[&str]| sum_of(cases.iter().copied(), places);
+        let one = [&held, &failed];
+        assert_eq!(said(&one, &[]), "1 of 2 expectations failed.");
+        assert_eq!(
+            said(&one, &["tensor-g5, media.json"]),
+            "1 of 2 expectations failed: tensor-g5, media.json"
+        );
+        assert_eq!(
+            said(&[&failed, &failed], &["a, x", "b, x"]),
+            "2 of 2 expectations failed: a, x; b, x"
+        );
+        assert_eq!(
+            said(&[&failed; 4], &["a", "b", "c", "d"]),
+            "4 of 4 expectations failed."
+        );
+        assert_eq!(
+            said(&[&failed, &open], &["a, x"]),
+            "0 of 2 hold, 1 failed, 1 not told; more seeds may tell.\nFailed: a, x"
+        );
+        assert_eq!(said(&[&held, &held], &[]), "All 2 expectations hold.");
+    }
 
     #[test]
     fn one_is_not_several() {

@@ -7,7 +7,8 @@
 //! Tests by part: `runs_of_one_seed_are_a_pair` (`difference`, `settings`, `policy_runs`,
 //! `comparisons`, `heading`), `the_most_alike_are_a_pair` (`diff`, `asked`, the margin),
 //! `what_has_no_pairs_is_refused` (errors), `two_results_are_compared` (`same_length`, by the
-//! command), `periods_are_compared_task_by_task` (`tasks`), the first also `text`.
+//! command), `periods_are_compared_task_by_task` (`tasks`),
+//! `a_difference_is_as_long_as_its_results` (`report`), the first also `text`.
 //!
 //! Tests: crates/report/src/diff/tests.rs,
 //! crates/cli/tests/all/results.rs::two_results_are_compared,
@@ -26,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use wakeplace_metrics::{RunMetrics, find_metric};
 use wakeplace_outcome::{SeedRun, TaskPeriods};
-use wakeplace_study::{Comparison, PolicyRuns, RunReport};
+use wakeplace_study::{Comparison, Ended, PolicyRuns, RunReport};
 use wakeplace_text::{count, printable};
 
 /// What stands behind a policy's name.
@@ -185,7 +186,8 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
     differs("workload", &old.workload, &new.workload);
     differs("duration", &times[0], &times[1]);
     differs("jitter", &jitters[0], &jitters[1]);
-    differs("program", &old.program, &new.program);
+    let programs = old.programs(new);
+    differs("program", &programs[0], &programs[1]);
     let changed = |old: &str, new: &str| !old.is_empty() && !new.is_empty() && old != new;
     if old.platform == new.platform && changed(&old.platform_hash, &new.platform_hash) {
         lines.push(format!("platform: {} has other figures", new.platform));
@@ -229,9 +231,11 @@ fn settings(old: &Kept, new: &Kept) -> Vec<String> {
 
 /// The runs of these seeds, in their order. A metric that this program does not know is left out.
 fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
-    let by_seed: BTreeMap<u64, &SeedRun> = of.seed_runs.iter().map(|run| (run.seed, run)).collect();
-    let runs = seeds.iter().filter_map(|seed| by_seed.get(seed));
-    let metrics = runs.map(|run| {
+    let all = of.seed_runs.iter().enumerate();
+    let by_seed: BTreeMap<u64, (usize, &SeedRun)> =
+        all.map(|(at, run)| (run.seed, (at, run))).collect();
+    let runs = || seeds.iter().filter_map(|seed| by_seed.get(seed));
+    let metrics = runs().map(|(_, run)| {
         let known = run
             .metrics
             .iter()
@@ -244,8 +248,21 @@ fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
         overrides: Vec::new(),
         settings: Vec::new(),
         metrics: metrics.collect(),
-        reports: vec![RunReport::default(); seeds.len()],
+        reports: runs().map(|(at, _)| report(of, *at)).collect(),
         timeline: None,
+    }
+}
+
+/// When a run was over. One that got stuck, or of which nobody knows, is as long as was asked for.
+fn report(of: &Kept, at: usize) -> RunReport {
+    let end_ns = of.end_ns.get(at).copied().filter(|_| of.complete);
+    RunReport {
+        end_ns: end_ns.unwrap_or(of.duration_ns),
+        ended: match of.length().to_the_end {
+            true => Ended::AllTasksExited,
+            false => Ended::Duration,
+        },
+        ..RunReport::default()
     }
 }
 

@@ -60,7 +60,7 @@ pub use ask::{
 };
 pub use battery::{Battery, BatteryCell};
 pub use calibration::Calibration;
-pub use catalogue::{StudyInfo, select, studies};
+pub use catalogue::{StudyInfo, select, studies, workload_files};
 pub use claims::Claims;
 pub use comparison::{Comparison, Origin, PolicyRuns, Stuck};
 pub use direction::{Checked, Direction};

@@ -101,6 +101,10 @@ fn a_review_says_what_got_worse_first() {
     let metric = row["metric"].as_str().expect("a name");
     assert_eq!(own["runs"][0]["metrics"][metric]["mean"], row["base"]);
     assert_eq!(own["runs"][1]["metrics"][metric]["mean"], row["change"]);
+    // Every part says which program made it, as the whole does.
+    assert!(found["commit"].is_string(), "{}", found["commit"]);
+    let mut commits = all.iter().map(|one| &one["commit"]);
+    assert!(commits.all(|own| *own == found["commit"]));
     // The wake-up that went differently is one of both runs, and its command says so again.
     let parted = &found["partings"][0];
     let side = &parted["wakeup"]["base"];

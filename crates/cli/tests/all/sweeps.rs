@@ -617,7 +617,7 @@ fn the_smallest_that_holds_is_chosen() {
     assert!(page.contains(said));
     let text = stdout(&sweep(&choose));
     assert!(
-        text.contains(said) && text.contains("1 of 3 expectations failed."),
+        text.contains(said) && text.contains("1 of 3 expectations failed: "),
         "{text}"
     );
 }

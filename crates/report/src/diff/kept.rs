@@ -9,8 +9,10 @@
 //! (real results), `settings_are_shared_and_few` (`Settings`, `shared_by`),
 //! `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`),
 //! `a_jitter_of_before_is_the_same` (`jitter`), `periods_are_compared_task_by_task` (`tasks`),
-//! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`). `of_study` and `program` have no test
-//! of their own. `kept`, `place` and `named` by the first two.
+//! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`),
+//! `a_commit_that_is_not_known_is_no_other` (`programs`),
+//! `a_difference_is_as_long_as_its_results` (`length`). `of_study` has no test of its own. `kept`,
+//! `place` and `named` by the first two, `pairs` by the third.
 //!
 //! Callers: diff.rs (`kept`).
 //!
@@ -20,6 +22,8 @@
 
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
+use crate::length::Length;
+use crate::points::without_varied;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use wakeplace_outcome::{self as outcome, Details, Pairs, PointRuns, SeedRun, TaskPeriods};
@@ -39,12 +43,17 @@ pub(super) struct Kept {
     pub(super) policy: String,
     pub(super) duration_ns: u64,
     pub(super) jitter: Option<String>,
-    pub(super) settings: Settings,
-    pub(super) program: String,
+    /// Of the policy and of the machine's model.
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) version: String,
+    /// Of the program; None: the result does not say.
+    pub(super) commit: Option<String>,
     pub(super) measured_by: Vec<String>,
     pub(super) modelled_power: bool,
     pub(super) complete: bool,
     pub(super) seed_runs: Vec<SeedRun>,
+    /// When each of them was over, ns; none: the result does not say.
+    pub(super) end_ns: Vec<u64>,
     /// Means over all of its runs.
     pub(super) tasks: Vec<TaskPeriods>,
 }
@@ -106,6 +115,22 @@ impl Kept {
     /// What it was made of is the same: its names may be those of others, too.
     pub(super) fn same_inputs(&self, other: &Self) -> bool {
         self.platform_hash == other.platform_hash && self.workload_hash == other.workload_hash
+    }
+
+    /// How long its runs were, as the page of the result itself says.
+    pub(super) fn length(&self) -> Length {
+        Length::of(&self.end_ns, self.complete, self.duration_ns)
+    }
+
+    /// The programs that made both, for what differs. A commit that one of them does not say is no
+    /// other one.
+    pub(super) fn programs(&self, other: &Self) -> [String; 2] {
+        let known = |of: &Self| of.commit.clone().filter(|commit| commit != UNKNOWN);
+        match (known(self), known(other)) {
+            (Some(own), Some(others)) => [(self, own), (other, others)]
+                .map(|(of, commit)| format!("{} of commit {commit}", of.version)),
+            _ => [self, other].map(|of| of.version.clone()),
+        }
     }
 
     /// The three names in one text, for messages.
@@ -187,14 +212,15 @@ pub(super) fn hash(run: &SeedRun) -> Option<u64> {
     u64::from_str_radix(&run.behaviour_hash, 16).ok()
 }
 
-/// The program that made a result, for what differs.
-fn program(version: &str, commit: Option<&String>) -> String {
-    match commit {
-        Some(commit) => format!("{version} of commit {commit}"),
-        None => version.to_owned(),
-    }
+/// Settings of two lists, as pairs of texts.
+fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
+    let both = all.into_iter().flat_map(|pairs| pairs.iter());
+    both.map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
+/// The commit of a program that was built without its history.
+const UNKNOWN: &str = "unknown";
 /// Begins the settings that are hints of a workload's tasks.
 pub(super) const HINT: &str = "task.";
 
@@ -221,11 +247,13 @@ fn of_comparison(
         policy: run.policy.clone(),
         duration_ns: result.duration_ns,
         jitter: result.jitter.as_deref().map(jitter),
-        settings: Settings::of(shared, &run.settings),
-        program: program(&result.version, result.commit.as_ref()),
+        settings: [pairs([&run.settings, &result.options]), hints.0].concat(),
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: result.measured_by.clone(),
         modelled_power: result.modelled_power,
         seed_runs: run.seed_runs.clone(),
+        end_ns: run.end_ns.clone(),
         tasks: run.details.as_ref().map_or_else(Vec::new, tasks),
     }
 }
@@ -265,14 +293,13 @@ fn of_point(
         policy: runs.policy.clone(),
         duration_ns: runs.duration_ns,
         jitter: runs.jitter.as_deref().map(jitter),
-        settings: Settings {
-            shared: Rc::clone(shared),
-            own: runs.settings.iter().cloned().chain(varied).collect(),
-        },
-        program: program(&result.version, result.commit.as_ref()),
+        settings: shared.chain(other).chain(values().cloned()).collect(),
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: result.measured_by.clone(),
         modelled_power: runs.modelled_power,
         seed_runs: runs.seed_runs.clone(),
+        end_ns: Vec::new(),
         tasks: Vec::new(),
     }
 }
@@ -295,11 +322,13 @@ fn of_study(
         policy: profile.policy.clone(),
         duration_ns: case.duration_ns,
         jitter: None,
-        settings: Settings::of(shared, &profile.settings),
-        program: program(&result.version, result.commit.as_ref()),
+        settings: pairs([&profile.settings, &result.options]),
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: Vec::new(),
         modelled_power: case.modelled_power,
         seed_runs: profile.seed_runs.clone(),
+        end_ns: profile.end_ns.clone(),
         tasks: tasks(&profile.details),
     })
 }

@@ -173,6 +173,75 @@ fn a_jitter_of_before_is_the_same() {
     assert_eq!(found.pairs[0].asked, asked);
 }
 
+/// Goal: another commit is another program; a result that does not say its commit is none, unless
+/// its version is another.
+#[test]
+fn a_commit_that_is_not_known_is_no_other() {
+    let of = |version: &str, commit: Option<&str>| {
+        let text = result(ASKED, "16", &[(1, 2.0), (2, 4.0)]);
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        value["version"] = json!(version);
+        value["commit"] = json!(commit);
+        value.to_string()
+    };
+    let asked = |old: &str, new: &str| {
+        let found = diff(source("a.json", old), source("b.json", new), None).expect("alike");
+        found.pairs[0].asked.clone()
+    };
+    let (first, second) = (of("0.1.0", Some("abc")), of("0.1.0", Some("def")));
+    let unknown = of("0.1.0", None);
+    assert_eq!(
+        asked(&first, &second),
+        ["program: 0.1.0 of commit abc, then 0.1.0 of commit def"]
+    );
+    let none: [String; 0] = [];
+    let built_without = of("0.1.0", Some("unknown"));
+    for (old, new) in [
+        (&first, &first),
+        (&first, &unknown),
+        (&unknown, &first),
+        (&built_without, &first),
+    ] {
+        assert_eq!(asked(old, new), none);
+    }
+    let later = of("0.2.0", None);
+    assert_eq!(asked(&first, &later), ["program: 0.1.0, then 0.2.0"]);
+}
+
+/// Goal: the page of a difference says of the length what the pages of its results say: the time
+/// asked for, unless the tasks of every run ended before; who got stuck did not end.
+#[test]
+fn a_difference_is_as_long_as_its_results() {
+    let of = |ends_ns: Option<[u64; 2]>, complete: bool| {
+        let text = result(ASKED, "16", &[(1, 2.0), (2, 4.0)]);
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        value["duration_ns"] = json!(2_000_000_000_u64);
+        value["runs"][0]["complete"] = json!(complete);
+        if let Some(ends_ns) = ends_ns {
+            value["runs"][0]["end_ns"] = json!(ends_ns);
+        }
+        value.to_string()
+    };
+    let whole = 2_000_000_000;
+    let chips = ["<li>2 s</li>", "<li>to the end of its tasks</li>"];
+    for (ends_ns, complete, chip) in [
+        (Some([whole, whole]), true, chips[0]),
+        (None, true, chips[0]),
+        (Some([500, whole]), true, chips[0]),
+        (Some([500, 700]), true, chips[1]),
+        (Some([500, 700]), false, chips[0]),
+    ] {
+        let text = of(ends_ns, complete);
+        let found = diff(source("a.json", &text), source("b.json", &text), None).expect("alike");
+        let json = comparisons(&found.comparisons(), Format::Json, Style::default());
+        for text in [&text, &json] {
+            let page = crate::html(&[source("a.json", text)]).expect("a page");
+            let has = chips.map(|chip| page.contains(chip));
+            assert_eq!(has, chips.map(|one| one == chip), "{ends_ns:?}, {complete}");
+        }
+    }
+}
+
 /// Goal: of two loads of one name in a file each finds its own, in whatever order, and none takes
 /// the place of the other.
 #[test]

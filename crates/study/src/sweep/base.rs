@@ -356,11 +356,7 @@ mod tests {
                 "runnable_boost_pct=0",
             ),
             // It has the runnable boost of 6.5 (docs/rules/linux-5-0-to-6-12.md): on, which is 1.
-            (
-                &["linux-7.3"],
-                &["runnable_boost=0,1"],
-                "runnable_boost=1",
-            ),
+            (&["linux-7.3"], &["runnable_boost=0,1"], "runnable_boost=1"),
             (
                 &["linux-7.3"],
                 &[
