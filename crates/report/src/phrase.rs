@@ -336,12 +336,22 @@ fn aside(price: &PairedDelta, sense: Difference) -> String {
 }
 
 /// A line for people, perhaps with names from files in it, broken at blanks so that it fits;
-/// continuation lines are not indented. 0 = any width.
+/// continuation lines are not indented, and a number stays with its `%`. 0 = any width.
 pub(crate) fn wrap(line: &str, width: usize) -> String {
     let line = printable(line);
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split(' ') {
+        match words.last_mut() {
+            Some(number) if word.starts_with('%') => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
     let mut text = String::new();
     let mut used = 0;
-    for word in line.split(' ') {
+    for word in words {
         let length = word.chars().count();
         if used > 0 && width > 0 && used + 1 + length > width {
             text.push('\n');
@@ -350,7 +360,7 @@ pub(crate) fn wrap(line: &str, width: usize) -> String {
             text.push(' ');
             used += 1;
         }
-        text.push_str(word);
+        text.push_str(&word);
         used += length;
     }
     text

@@ -417,7 +417,7 @@ fn expectations_decide_the_exit_code() {
     let absent = run(&args);
     assert_code(&absent, 1);
     assert!(
-        stderr(&absent).contains("not measured here"),
+        stderr(&absent).contains("not measured here; `cpu_energy_bogo` is"),
         "{}",
         stderr(&absent)
     );

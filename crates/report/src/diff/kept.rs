@@ -12,7 +12,7 @@
 //! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`),
 //! `a_commit_that_is_not_known_is_no_other` (`programs`),
 //! `a_difference_is_as_long_as_its_results` (`length`). `of_study` has no test of its own. `kept`,
-//! `place` and `named` by the first two, `pairs` by the third.
+//! `place` and `named` by the first two.
 //!
 //! Callers: diff.rs (`kept`).
 //!
@@ -23,7 +23,6 @@
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
 use crate::length::Length;
-use crate::points::without_varied;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use wakeplace_outcome::{self as outcome, Details, Pairs, PointRuns, SeedRun, TaskPeriods};
@@ -43,8 +42,7 @@ pub(super) struct Kept {
     pub(super) policy: String,
     pub(super) duration_ns: u64,
     pub(super) jitter: Option<String>,
-    /// Of the policy and of the machine's model.
-    pub(super) settings: Vec<(String, String)>,
+    pub(super) settings: Settings,
     pub(super) version: String,
     /// Of the program; None: the result does not say.
     pub(super) commit: Option<String>,
@@ -212,13 +210,6 @@ pub(super) fn hash(run: &SeedRun) -> Option<u64> {
     u64::from_str_radix(&run.behaviour_hash, 16).ok()
 }
 
-/// Settings of two lists, as pairs of texts.
-fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
-    let both = all.into_iter().flat_map(|pairs| pairs.iter());
-    both.map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
-
 /// The commit of a program that was built without its history.
 const UNKNOWN: &str = "unknown";
 /// Begins the settings that are hints of a workload's tasks.
@@ -247,7 +238,7 @@ fn of_comparison(
         policy: run.policy.clone(),
         duration_ns: result.duration_ns,
         jitter: result.jitter.as_deref().map(jitter),
-        settings: [pairs([&run.settings, &result.options]), hints.0].concat(),
+        settings: Settings::of(shared, &run.settings),
         version: result.version.clone(),
         commit: result.commit.clone(),
         measured_by: result.measured_by.clone(),
@@ -270,11 +261,7 @@ fn jitter(text: &str) -> String {
 
 /// Of a point of a sweep. Its case is what is varied beside platform, workload and policy, and the
 /// load.
-fn of_point(
-    result: &outcome::Sweep,
-    shared: &Rc<[(String, String)]>,
-    runs: &PointRuns,
-) -> Kept {
+fn of_point(result: &outcome::Sweep, shared: &Rc<[(String, String)]>, runs: &PointRuns) -> Kept {
     let own = |key: &str| matches!(key, "platform" | "workload" | "policy");
     let values = || runs.values.iter().filter(|(key, _)| !own(key));
     let load = { runs.values.iter() }.map(|(key, value)| (key.as_str(), value.as_str()));
@@ -293,7 +280,10 @@ fn of_point(
         policy: runs.policy.clone(),
         duration_ns: runs.duration_ns,
         jitter: runs.jitter.as_deref().map(jitter),
-        settings: shared.chain(other).chain(values().cloned()).collect(),
+        settings: Settings {
+            shared: Rc::clone(shared),
+            own: runs.settings.iter().cloned().chain(varied).collect(),
+        },
         version: result.version.clone(),
         commit: result.commit.clone(),
         measured_by: result.measured_by.clone(),
@@ -322,7 +312,7 @@ fn of_study(
         policy: profile.policy.clone(),
         duration_ns: case.duration_ns,
         jitter: None,
-        settings: pairs([&profile.settings, &result.options]),
+        settings: Settings::of(shared, &profile.settings),
         version: result.version.clone(),
         commit: result.commit.clone(),
         measured_by: Vec::new(),

@@ -359,7 +359,10 @@ fn settings_are_shared_and_few() {
         .to_string()
     };
     let old = sweep(&json!({"a": "1", "b": "2", "c": "3"}), &json!({}));
-    let new = sweep(&json!({"a": "1", "b": "2", "c": "3"}), &json!({"a": null, "b": "4"}));
+    let new = sweep(
+        &json!({"a": "1", "b": "2", "c": "3"}),
+        &json!({"a": null, "b": "4"}),
+    );
     let found = diff(source("a.json", &old), source("b.json", &new), None).expect("alike");
     let asked = ["a: 1, then absent", "b: 2, then 4"];
     assert_eq!(found.pairs[0].asked, asked);

@@ -109,12 +109,12 @@ fn headline(review: &Review) -> String {
     let of = |wanted| nr(review, wanted);
     let untold = of(Difference::NotTold) + of(Difference::Unknown);
     format!(
-        "{} beside {}, {} pairs of board and load: of {} figures {} worse, {} better, {untold} not \
-         told from chance, {} within {} %.",
+        "{} beside {}, {} of board and load: of {} {} worse, {} better, {untold} not told from \
+         chance, {} within {} %.",
         printable(&review.change),
         printable(&review.base),
-        review.comparisons.len(),
-        review.rows.len(),
+        count(review.comparisons.len(), "pair"),
+        count(review.rows.len(), "figure"),
         of(Difference::Worse),
         of(Difference::Better),
         of(Difference::Same),
