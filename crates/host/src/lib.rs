@@ -15,9 +15,9 @@
 //! Tests by part: `a_board_with_everything_lacks_nothing` (`new`, `checks`, `can_run`),
 //! probe.rs::`an_empty_tree_stops_only_the_live_scheduler` (`can_run`),
 //! probe.rs::`this_machine_is_probed_without_failing` (`default`). `fact` and `remedy` make what
-//! all of them read. kernel-tree/src/doctor.rs::`what_is_kept_is_counted` and
-//! lab/src/doctor.rs::`without_a_way_to_fetch_what_is_absent_is_required` (`missing_or_ok`,
-//! `archive`).
+//! all of them read. crates/kernel-tree/src/doctor.rs::`what_is_kept_is_counted` and
+//! crates/lab/src/doctor.rs::`without_a_way_to_fetch_what_is_absent_is_required`
+//! (`missing_or_ok`, `archive`), crates/cli/src/commands/doctor.rs (`without`).
 //!
 //! Callers: crates/cli/src/commands/doctor.rs, crates/scx/src/preflight.rs;
 //! crates/kernel-tree/src and crates/lab/src/doctor.rs (`missing_or_ok`, `archive`).
