@@ -4,8 +4,8 @@
 //! order, and a load that is no model's stays as it is. Tests by part:
 //! `what_is_varied_is_left_out_of_a_load` (all).
 //!
-//! Callers: crates/report/src (points.rs, html/sweep/points.rs, diff/kept.rs),
-//! crates/store/src/differs.rs.
+//! Callers: crates/report/src/points.rs, crates/report/src/html/sweep/points.rs,
+//! crates/report/src/diff/kept.rs, crates/store/src/differs.rs.
 //!
 //! Tests: below
 
