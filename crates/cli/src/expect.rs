@@ -9,7 +9,7 @@
 //! platform. Tests by part: `one_is_not_several` (`sum`),
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
-//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),
+//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`, `say_limit`),
 //! results.rs::`a_task_that_never_lets_time_pass_is_named` (`stuck`),
 //! crates/cli/tests/all/gates.rs::`checks_are_in_the_json` (`judge`, `outcome`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`),
@@ -309,6 +309,7 @@ pub(crate) fn check(expectations: &[Expectation], judged: &Judged<'_>, strict: b
                 let modelled = judged.modelled_power;
                 let unit = wakeplace_report::unit_of(&expectation.metric, modelled);
                 checked.add(expectation.condition(), runs.policy, &unit, found);
+                checked.say_limit(expectation);
             }
         }
     }
@@ -365,12 +366,9 @@ fn one_of(expectation: &Expectation, of: &JudgedRuns<'_>) -> Option<Found> {
     let Some(found) = expectation.judge(base, of.runs) else {
         return Some(Found::absent());
     };
-    let text = found.change.map(|change| match change.bounds() {
-        Some((low, high)) if low.is_finite() && high.is_finite() => {
-            format!("{:+.2} % [{low:+.1}, {high:+.1}]", change.delta_pct)
-        }
-        _ if change.delta_pct.is_infinite() => "from 0".to_owned(),
-        _ => format!("{:+.2} %", change.delta_pct),
+    let text = found.change.map(|change| {
+        let means = [found.base, found.mean].map(|mean| mean.unwrap_or(f64::NAN));
+        wakeplace_report::from_to(means, change.delta_pct, change.bounds())
     });
     Some(Found {
         change: found.change,
@@ -459,6 +457,13 @@ impl Checked {
             unit: unit.to_owned(),
             change: found.change,
         });
+    }
+
+    /// What was expected, in words, behind what was found: a CI system shows that sentence alone.
+    fn say_limit(&mut self, expectation: &Expectation) {
+        if let Some(case) = self.cases.last_mut() {
+            case.said += &format!("; expected {}", expectation.limit_in_words());
+        }
     }
 
     /// One that cannot be judged.
