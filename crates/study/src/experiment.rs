@@ -238,6 +238,7 @@ impl Experiment {
             notes.extend(note(&run.policy, &judged.iter().collect::<Vec<_>>()));
         }
         notes.extend(modelled_power(&self.platform));
+        notes.extend(self.platform.assumed_by_file());
         let policies = self.contenders().map(|(_, policy, _)| policy);
         notes.extend(hardware_clocks(&self.platform, policies));
         notes.extend(together(workloads, &self.platform));
