@@ -235,8 +235,19 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
         let of = &cell.experiment;
         let jitter = cell.request.jitter;
         let jitter = jitter.map_or_else(String::new, |jitter| format!(", jitter {jitter}"));
+        let deadlines = cell.request.deadlines.as_ref();
+        let deadlines = deadlines.map(|of| format!(", deadlines {}", of.file()));
+        let deadlines = deadlines.unwrap_or_default();
+        let hints = cell
+            .request
+            .set
+            .iter()
+            .filter(|(key, _)| key.starts_with("task."));
+        let hints: String = hints
+            .map(|(key, value)| format!(", {key}={value}"))
+            .collect();
         all.push(format!(
-            "{}: {}, {}{jitter}, as on {}",
+            "{}: {}, {}{jitter}{deadlines}{hints}, as on {}",
             cell.load,
             of.workload.name,
             time(of.options.duration_ns),

@@ -215,6 +215,7 @@ fn a_mail_has_72_columns() {
     }
     // Where it is written is no part of the command that makes it again.
     assert!(!mail.contains("--mail"), "{mail}");
+    assert!(mail.starts_with("two loads\n"), "{mail}");
 }
 
 #[test]
