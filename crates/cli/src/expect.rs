@@ -10,7 +10,7 @@
 //! `the_nearest_that_was_measured_is_offered` (`measured_instead`),
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
-//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),
+//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`, `say_limit`),
 //! results.rs::`a_task_that_never_lets_time_pass_is_named` (`stuck`),
 //! crates/cli/tests/all/gates.rs::`checks_are_in_the_json` (`judge`, `outcome`),
 //! gates.rs::`beside_a_stuck_load_nothing_is_judged` (`unjudged`),
@@ -343,6 +343,7 @@ pub(crate) fn check(expectations: &[Expectation], judged: &Judged<'_>, strict: b
                 let modelled = judged.modelled_power;
                 let unit = wakeplace_report::unit_of(&expectation.metric, modelled);
                 checked.add(expectation.condition(), runs.policy, &unit, found);
+                checked.say_limit(expectation);
             }
         }
     }
@@ -404,12 +405,9 @@ fn one_of(expectation: &Expectation, of: &JudgedRuns<'_>) -> Option<Found> {
         let instead = measured_instead(&expectation.metric, of.measured.iter().copied());
         return Some(Found::absent(instead));
     };
-    let text = found.change.map(|change| match change.bounds() {
-        Some((low, high)) if low.is_finite() && high.is_finite() => {
-            format!("{:+.2} % [{low:+.1}, {high:+.1}]", change.delta_pct)
-        }
-        _ if change.delta_pct.is_infinite() => "from 0".to_owned(),
-        _ => format!("{:+.2} %", change.delta_pct),
+    let text = found.change.map(|change| {
+        let means = [found.base, found.mean].map(|mean| mean.unwrap_or(f64::NAN));
+        wakeplace_report::from_to(means, change.delta_pct, change.bounds())
     });
     Some(Found {
         change: found.change,
@@ -498,6 +496,13 @@ impl Checked {
             unit: unit.to_owned(),
             change: found.change,
         });
+    }
+
+    /// What was expected, in words, behind what was found: a CI system shows that sentence alone.
+    fn say_limit(&mut self, expectation: &Expectation) {
+        if let Some(case) = self.cases.last_mut() {
+            case.said += &format!("; expected {}", expectation.limit_in_words());
+        }
     }
 
     /// One that cannot be judged.

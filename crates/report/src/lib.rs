@@ -36,7 +36,7 @@ pub use comparison::{comparison, comparisons, unit_of};
 pub use diff::{Difference, Differences, diff};
 pub use evaluation::{evaluation_json, evaluation_text};
 pub use html::{Fragment, HtmlError, Page, Source, charts, decision, footer, fragment, html};
-pub use number::short;
+pub use number::{from_to, short};
 pub use paint::Tone;
 pub use plain::plain;
 pub use points::{Bases, Choice, Failed, FoundPoints, Points, SweepFacts};

@@ -290,6 +290,10 @@ fn two_results_are_compared() {
             checks.contains(&counted) && checks.contains("classname=\"linux-7.3, after\""),
             "{checks}"
         );
+        // What does not hold says from what to what, and what was expected.
+        let said = [" -&gt; ", "; expected at most the base"];
+        let says = said.iter().all(|part| checks.contains(part));
+        assert_eq!(says, code == 1, "{checks}");
     }
     let longer = ["diff", "a.json", "c.json", "--expect", "task_work_s<=base"];
     let longer = run_in(folder.path(), &longer);

@@ -127,6 +127,44 @@ fn a_review_says_what_got_worse_first() {
     assert_eq!(stdout(&alone), stdout(&output));
 }
 
+/// Goal: what a board of a file assumes stands in the mail's conditions, of a built-in one nothing;
+/// `compare` has it as a note, in its JSON, too.
+#[test]
+fn a_board_of_a_file_says_what_it_assumes() {
+    let folder = folder();
+    let board = std::fs::read_to_string(common::repository("platforms/juno-r0.toml"));
+    file(&folder, "own.toml", &board.expect("a board"));
+    let own = ["--platform=own.toml", "--mail=mail.txt"];
+    let output = review(&folder, &[&[BASE, FAST][..], &own].concat());
+    assert_code(&output, 0);
+    let mail = written(folder.path(), "mail.txt");
+    let said = |text: &str| text.contains("own.toml: assumed, in whole or in part, are ");
+    assert!(said(&mail), "{mail}");
+    let none = stdout(&review(&folder, &[BASE, FAST]));
+    assert!(!none.contains("assumed, in whole"), "{none}");
+    let sim = |form: &str| {
+        let asked = [
+            "sim",
+            "--platform=own.toml",
+            "--workload=periodic:n=1",
+            "--policy=linux-7.3",
+            "--seeds=1",
+            "--duration=50ms",
+            form,
+        ];
+        run_in(folder.path(), &asked)
+    };
+    let found = json(&sim("--format=json"));
+    let notes = found["notes"].as_array().expect("notes");
+    assert!(notes.iter().any(|note| note.as_str().is_some_and(said)));
+    let text = stdout(&sim("--format=human"));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("`wakeplace platform show own.toml` says why"),
+        "{text}"
+    );
+}
+
 /// What a sentence about inputs names.
 const INPUTS: [&str; 5] = [
     "utilisation ",
@@ -241,6 +279,7 @@ fn a_mail_has_72_columns() {
     }
     // Where it is written is no part of the command that makes it again.
     assert!(!mail.contains("--mail"), "{mail}");
+    assert!(mail.starts_with("two loads\n"), "{mail}");
 }
 
 #[test]
