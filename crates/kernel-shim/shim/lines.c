@@ -70,11 +70,19 @@ static unsigned int nr_records;
 
 /* ---- Memory ---- */
 
+/* The host writes zeros to what is aligned more than its words are: this it only maps. */
+static void *room(unsigned long size)
+{
+	unsigned long at = (unsigned long)wp_host_alloc(size + 4096, 16);
+
+	return (void *)((at + 4095) & ~4095UL);
+}
+
 static void arena_begin(void)
 {
-	arena = (unsigned long)wp_host_alloc(ARENA_LINES * 64, 4096);
-	block_of = wp_host_alloc(ARENA_LINES * sizeof(*block_of), 64);
-	blocks = wp_host_alloc(BLOCKS * sizeof(*blocks), 64);
+	arena = (unsigned long)room(ARENA_LINES * 64);
+	block_of = room(ARENA_LINES * sizeof(*block_of));
+	blocks = room(BLOCKS * sizeof(*blocks));
 	arena_next = 0;
 }
 
@@ -145,16 +153,16 @@ void wpl_begin(unsigned int cores, const unsigned int *cache_of_core, unsigned i
 	for (core = 0; core < cores; core++)
 		if (cache_of[core] >= caches)
 			caches = cache_of[core] + 1;
-	cores_of = wp_host_alloc((unsigned long)caches * words * sizeof(u64), 64);
+	cores_of = room((unsigned long)caches * words * sizeof(u64));
 	for (core = 0; core < cores; core++)
 		cores_of[cache_of[core] * words + core / 64] |= 1ULL << core % 64;
 	data = (unsigned long)__ehdr_start;
 	data_size = (unsigned long)_end - data;
 	registers = (unsigned long)__start_wp_registers;
 	registers_size = (unsigned long)__stop_wp_registers - registers;
-	data_lines = wp_host_alloc((data_size / 64 + 1) * stride, 64);
-	arena_lines = wp_host_alloc(ARENA_LINES * stride, 64);
-	records = wp_host_alloc(RECORDS * sizeof(*records), 64);
+	data_lines = room((data_size / 64 + 1) * stride);
+	arena_lines = room(ARENA_LINES * stride);
+	records = room(RECORDS * sizeof(*records));
 	near_ps = near_ns * 1000ULL;
 	far_ps = far_ns * 1000ULL;
 	clean_ps = clean_ns * 1000ULL;
