@@ -1,5 +1,5 @@
-//! `--expect` of studies and sweeps: each case and each point is judged by itself. Checks of several
-//! boards and loads are one table.
+//! `--expect` of studies and sweeps: each case and each point is judged by itself. Checks of
+//! several boards and loads are one table.
 
 use crate::common;
 
