@@ -7,16 +7,18 @@
 //! table, and exit code 1 for a missed condition: scripts and CI rely on them. What is not told
 //! fails with `--strict` alone. A cluster, kind or state that a condition names is there on every
 //! platform. Tests by part: `one_is_not_several` (`sum`), `the_last_line_says_where` (`sum_of`),
+//! `the_nearest_that_was_measured_is_offered` (`measured_instead`),
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
-//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),
+//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`, `say_limit`),
 //! results.rs::`a_task_that_never_lets_time_pass_is_named` (`stuck`),
 //! crates/cli/tests/all/gates.rs::`checks_are_in_the_json` (`judge`, `outcome`),
+//! gates.rs::`beside_a_stuck_load_nothing_is_judged` (`unjudged`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`),
 //! crates/cli/tests/all/said.rs::`lists_are_told_from_names` (`a_single`).
 //!
 //! Tests: below, crates/cli/tests/all/results.rs,
-//! crates/cli/tests/all/gates.rs::checks_are_in_the_json,
+//! crates/cli/tests/all/gates.rs,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
 //! crates/cli/tests/all/said.rs::lists_are_told_from_names
 
@@ -189,6 +191,8 @@ pub(crate) struct JudgedRuns<'a> {
     pub(crate) runs: &'a [RunMetrics],
     /// What changes are from; None: it is the base itself.
     pub(crate) base: Option<&'a [RunMetrics]>,
+    /// Metrics that were measured, to name the nearest to one that was not.
+    pub(crate) measured: Vec<&'a str>,
 }
 
 impl<'a> From<&'a Comparison> for Judged<'a> {
@@ -199,6 +203,9 @@ impl<'a> From<&'a Comparison> for Judged<'a> {
             policy: runs.policy.as_str(),
             runs: runs.metrics.as_slice(),
             base: base.filter(|_| at > 0),
+            measured: { runs.metrics.iter().take(1) }
+                .flat_map(|run| run.values.iter().map(|(name, _)| name))
+                .collect(),
         };
         Self {
             modelled_power: comparison.modelled_power,
@@ -262,18 +269,20 @@ struct Found {
     /// The change in words, or why there is none.
     said: Option<String>,
     holds: Option<bool>,
-    word: &'static str,
+    word: String,
 }
 
 impl Found {
-    /// What stands where a metric was not measured: it counts as missed.
-    fn absent() -> Self {
+    /// What stands where a metric was not measured: it counts as missed. `instead`: the nearest
+    /// that was.
+    fn absent(instead: Option<&str>) -> Self {
+        let instead = instead.map_or_else(String::new, |name| format!("; `{name}` is"));
         Self {
             mean: None,
             change: None,
             said: None,
             holds: Some(false),
-            word: "FAIL: not measured here",
+            word: format!("FAIL: not measured here{instead}"),
         }
     }
 
@@ -289,9 +298,34 @@ impl Found {
             change: None,
             said,
             holds,
-            word,
+            word: word.to_owned(),
         }
     }
+}
+
+/// The nearest of the metrics that were measured to one that was not: a slip or two apart, else the
+/// shortest of those that measure the same in another unit or of more or fewer things, else one
+/// with the same first and last word.
+pub(crate) fn measured_instead<'a>(
+    metric: &str,
+    measured: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let own = subject(metric);
+    let is_kin = |name: &&str| subject(name).contains(own) || own.contains(subject(name));
+    let kin = measured.clone().filter(is_kin);
+    let like = measured.clone().filter(|name| ends(name) == ends(metric));
+    let near = nearest(metric, measured).or_else(|| kin.min_by_key(|name| name.len()));
+    near.or_else(|| like.min_by_key(|name| name.len()))
+}
+
+/// The name of a metric without its last word, mostly the unit.
+fn subject(name: &str) -> &str {
+    name.rsplit_once('_').map_or(name, |(subject, _)| subject)
+}
+
+/// The first and the last word of a name.
+fn ends(name: &str) -> Option<(&str, &str)> {
+    name.split('_').next().zip(name.rsplit('_').next())
 }
 
 /// Checks every condition on the policies that it is about.
@@ -309,6 +343,7 @@ pub(crate) fn check(expectations: &[Expectation], judged: &Judged<'_>, strict: b
                 let modelled = judged.modelled_power;
                 let unit = wakeplace_report::unit_of(&expectation.metric, modelled);
                 checked.add(expectation.condition(), runs.policy, &unit, found);
+                checked.say_limit(expectation);
             }
         }
     }
@@ -324,11 +359,15 @@ pub(crate) fn judge(
 ) -> Vec<(String, Checked)> {
     let is_stuck = |of: &Comparison| of.runs.iter().any(PolicyRuns::is_stuck);
     let any = comparisons.iter().any(is_stuck);
-    let judged = if any { &[] } else { expectations };
     let one = |of: &mut Comparison| {
+        let policies = of.runs.iter().map(|runs| runs.policy.clone());
         let checked = match is_stuck(of) {
-            true => stuck(of.runs.iter().map(|runs| runs.policy.clone())),
-            false => check(judged, &(&*of).into(), strict),
+            true => stuck(policies),
+            // Conditions that are not judged are not absent.
+            false if any && !expectations.is_empty() => {
+                unjudged(policies, "another load got stuck, nothing is judged")
+            }
+            false => check(expectations, &(&*of).into(), strict),
         };
         if !expectations.is_empty() {
             of.checks = checked.outcome(None).collect();
@@ -363,14 +402,12 @@ fn one_of(expectation: &Expectation, of: &JudgedRuns<'_>) -> Option<Found> {
         base => base.unwrap_or(of.runs),
     };
     let Some(found) = expectation.judge(base, of.runs) else {
-        return Some(Found::absent());
+        let instead = measured_instead(&expectation.metric, of.measured.iter().copied());
+        return Some(Found::absent(instead));
     };
-    let text = found.change.map(|change| match change.bounds() {
-        Some((low, high)) if low.is_finite() && high.is_finite() => {
-            format!("{:+.2} % [{low:+.1}, {high:+.1}]", change.delta_pct)
-        }
-        _ if change.delta_pct.is_infinite() => "from 0".to_owned(),
-        _ => format!("{:+.2} %", change.delta_pct),
+    let text = found.change.map(|change| {
+        let means = [found.base, found.mean].map(|mean| mean.unwrap_or(f64::NAN));
+        wakeplace_report::from_to(means, change.delta_pct, change.bounds())
     });
     Some(Found {
         change: found.change,
@@ -426,7 +463,7 @@ impl Checked {
         let said = match (&found.said, &mean) {
             (Some(change), _) => change.clone(),
             (None, Some(mean)) => format!("{mean} {unit}"),
-            (None, None) => found.word.to_owned(),
+            (None, None) => found.word.clone(),
         };
         let fails = found.holds.is_none() && self.strict;
         let said = match fails {
@@ -435,7 +472,7 @@ impl Checked {
         };
         let word = match fails {
             true => format!("{} (--strict)", found.word),
-            false => found.word.to_owned(),
+            false => found.word,
         };
         let verdict = match found.holds {
             Some(true) => Cell::Toned(Tone::Good, word),
@@ -459,6 +496,13 @@ impl Checked {
             unit: unit.to_owned(),
             change: found.change,
         });
+    }
+
+    /// What was expected, in words, behind what was found: a CI system shows that sentence alone.
+    fn say_limit(&mut self, expectation: &Expectation) {
+        if let Some(case) = self.cases.last_mut() {
+            case.said += &format!("; expected {}", expectation.limit_in_words());
+        }
     }
 
     /// One that cannot be judged.
@@ -496,10 +540,7 @@ impl Checked {
 const MOST_PLACES: usize = 3;
 
 /// The sentence below the table; `failed_at`: where something failed, if there are several places.
-pub(crate) fn sum_of<'a>(
-    cases: impl IntoIterator<Item = &'a Case>,
-    failed_at: &[&str],
-) -> String {
+pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>, failed_at: &[&str]) -> String {
     let (mut held, mut failed, mut open) = (0, 0, 0);
     for case in cases {
         match case.holds {
@@ -538,7 +579,7 @@ fn sum(failed: usize, total: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Case, sum, sum_of};
+    use super::{Case, measured_instead, sum, sum_of};
 
     /// Goal: the last line says where something failed, if that is in few of several places.
     #[test]
@@ -568,6 +609,23 @@ mod tests {
             "0 of 2 hold, 1 failed, 1 not told; more seeds may tell.\nFailed: a, x"
         );
         assert_eq!(said(&[&held, &held], &[]), "All 2 expectations hold.");
+    }
+
+    /// Goal: the joules of a board's CPUs stand for the board's, bogo for joules, periods for
+    /// frames; what has nothing to do with it is not offered.
+    #[test]
+    fn the_nearest_that_was_measured_is_offered() {
+        let joules = ["cpu_energy_j", "cpu_energy_per_work_j", "runtime_s"];
+        let bogo = ["cpu_energy_bogo", "missed_periods_total", "runtime_s"];
+        let of = |metric: &str, measured: [&'static str; 3]| {
+            measured_instead(metric, measured.into_iter())
+        };
+        assert_eq!(of("energy_j", joules), Some("cpu_energy_j"));
+        assert_eq!(of("energy_j", bogo), Some("cpu_energy_bogo"));
+        assert_eq!(of("cpu_energy_j", bogo), Some("cpu_energy_bogo"));
+        let frames = "missed_frames_total";
+        assert_eq!(of(frames, bogo), Some("missed_periods_total"));
+        assert_eq!(of(frames, joules), None);
     }
 
     #[test]

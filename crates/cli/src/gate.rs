@@ -68,6 +68,8 @@ struct Runs {
     /// Number of the point; None: of a study.
     point: Option<usize>,
     metrics: Vec<RunMetrics>,
+    /// The nearest measured ones to metrics of conditions that were not.
+    instead: Vec<String>,
 }
 
 impl Gate {
@@ -192,6 +194,7 @@ impl Gate {
         };
         let (name, key) = point_of(first);
         let metrics = runs.iter().map(|record| self.kept(record)).collect();
+        let instead = self.instead(first);
         let place = self.suite(key, || (name.clone(), name), first);
         let suite = &mut self.suites[place];
         let error = runs.iter().find(|record| !record.error.is_empty());
@@ -203,6 +206,7 @@ impl Gate {
             policy: first.policy.clone(),
             point: Some(number),
             metrics,
+            instead,
         });
     }
 
@@ -216,6 +220,7 @@ impl Gate {
         for record in study_records(result) {
             let (name, case) = case_of(&record);
             let run = self.kept(&record);
+            let instead = self.instead(&record);
             let place = self.suite(key(&name, self.studies), || (name, case), &record);
             let suite = &mut self.suites[place];
             match suite
@@ -228,6 +233,7 @@ impl Gate {
                     policy: record.policy,
                     point: None,
                     metrics: vec![run],
+                    instead,
                 }),
             }
         }
@@ -268,6 +274,17 @@ impl Gate {
         let values = names.filter_map(|name| Some((name, *record.metrics.get(name)?)));
         let hash = u64::from_str_radix(&record.behaviour_hash, 16);
         RunMetrics::kept(values, hash.unwrap_or(0))
+    }
+
+    /// Of the run's metrics the nearest to each that a condition names and that it lacks.
+    fn instead(&self, record: &RunRecord) -> Vec<String> {
+        let names = self.metrics().into_iter();
+        let absent = names.filter(|name| !record.metrics.contains_key(*name));
+        let measured = record.metrics.keys().map(String::as_str);
+        absent
+            .filter_map(|name| expect::measured_instead(name, measured.clone()))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Where the runs stand that those of a suite are compared with: the suite's place, and theirs.
@@ -312,6 +329,7 @@ impl Gate {
             policy: &runs.policy,
             runs: &runs.metrics,
             base: base.map(|(place, nth)| self.suites[place].runs[nth].metrics.as_slice()),
+            measured: runs.instead.iter().map(String::as_str).collect(),
         });
         let judged = Judged {
             modelled_power: suite.modelled_power,

@@ -139,6 +139,9 @@ pub struct Party {
     pub util_avg: u64,
     /// The estimate of it.
     pub util_est: u64,
+    /// Its runnable signal, time that it runs or waits; null: the policy keeps none.
+    #[serde(default)]
+    pub runnable_avg: Option<u64>,
     /// Its load.
     #[serde(default)]
     pub load_avg: u64,

@@ -11,8 +11,8 @@
 //!
 //! Tests: crates/cli/tests/all/evaluate.rs
 
-use crate::Pairs;
 use crate::forms::{Interval, interval, words};
+use crate::{Difference, Pairs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,10 @@ pub struct Evaluation {
     #[serde(default, with = "interval")]
     #[schemars(with = "Interval")]
     pub score_ci95: Option<(f64, f64)>,
+    /// What the score means by its interval and the margin; null: not valid, or an evaluation of
+    /// before.
+    #[serde(default)]
+    pub difference: Option<Difference>,
     /// The same of each goal alone; none where the evaluation is not valid.
     pub parts: Vec<GoalPart>,
     /// Mean over the cells of Jain's index of tasks' shares, percent; it is no part of the score.

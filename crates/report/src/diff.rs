@@ -24,7 +24,7 @@ use crate::comparison::human;
 use crate::html::read;
 use crate::html::{HtmlError, Source};
 use crate::{Format, Style, tasks};
-use kept::{HINT, Kept, hash, kept};
+use kept::{HINT, Kept, Settings, hash, kept};
 use left::Left;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -68,6 +68,8 @@ pub struct Difference {
     /// What tasks came to, before and after; none where seeds are left out, as these are means of
     /// all.
     tasks: [Vec<TaskPeriods>; 2],
+    /// Those of the two sides' policies, which the runs have where they are wanted.
+    settings: [Settings; 2],
 }
 
 /// Compares what two results have in common. A difference of less than `margin_pct` does not
@@ -138,7 +140,6 @@ fn difference(
         _ => [Vec::new(), Vec::new()],
     };
     let complete = old.complete && new.complete;
-    let same_length = old.duration_ns == new.duration_ns;
     if !complete {
         notes.push("a run got stuck: what it measured is no ground for a judgement".to_owned());
     }
@@ -171,8 +172,9 @@ fn difference(
         asked: asked.iter().map(|line| printable(line).into()).collect(),
         runs,
         complete,
-        same_length,
+        same_length: old.duration_ns == new.duration_ns,
         tasks,
+        settings: [old.settings, new.settings],
     })
 }
 
@@ -200,8 +202,9 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
     }
     // What is drawn and hints of tasks are a part of the workload, and are told themselves.
     let hints = |of: &Kept| -> Vec<(String, String)> {
-        let own = of.settings.iter().filter(|(key, _)| key.starts_with(HINT));
-        own.cloned().collect()
+        let own = of.settings.all().filter(|(key, _)| key.starts_with(HINT));
+        own.map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect()
     };
     let told = old.jitter != new.jitter || hints(old) != hints(new);
     if old.workload == new.workload && changed(&old.workload_hash, &new.workload_hash) && !told {
@@ -216,14 +219,14 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
 
 /// Parameters that have another value, or that only one of them has.
 fn settings(old: &Kept, new: &Kept) -> Vec<String> {
-    let map = |all: &Kept| -> BTreeMap<String, String> { all.settings.iter().cloned().collect() };
-    let sides = [map(old), map(new)];
-    let keys: BTreeSet<&String> = sides.iter().flat_map(BTreeMap::keys).collect();
-    let one = |key: &&String| {
-        let of = |side: &BTreeMap<String, String>| side.get(*key).cloned();
-        let [old, new] = [&sides[0], &sides[1]].map(of);
-        let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
-        (old != new).then(|| format!("{key}: {}, then {}", shown(&old), shown(&new)))
+    let sides: [BTreeMap<&str, &str>; 2] = [old, new].map(|of| of.settings.all().collect());
+    let keys: BTreeSet<&str> = { sides.iter() }
+        .flat_map(|side| side.keys().copied())
+        .collect();
+    let one = |key: &&str| {
+        let [old, new] = [&sides[0], &sides[1]].map(|side| side.get(*key).copied());
+        let [was, is] = [old, new].map(|value| value.unwrap_or("absent"));
+        (old != new).then(|| format!("{key}: {was}, then {is}"))
     };
     let mut lines: Vec<String> = keys.iter().filter_map(one).collect();
     if lines.len() > MOST_SETTINGS {
@@ -251,7 +254,7 @@ fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
     PolicyRuns {
         policy: format!("{}, {side}", of.policy),
         overrides: Vec::new(),
-        settings: of.settings.clone(),
+        settings: Vec::new(),
         metrics: metrics.collect(),
         reports: runs().map(|(at, _)| report(of, *at)).collect(),
         timeline: None,
@@ -340,9 +343,15 @@ impl Differences {
                 .iter()
                 .map(|line| format!("asked otherwise: {line}"));
             let notes = asked.chain(pair.runs.notes.iter().cloned());
+            let mut runs = pair.runs.clone();
+            for (run, settings) in runs.runs.iter_mut().zip(&pair.settings) {
+                let all = settings.all();
+                let all = all.map(|(key, value)| (key.to_owned(), value.to_owned()));
+                run.settings = all.collect();
+            }
             Comparison {
                 notes: notes.collect(),
-                ..pair.runs.clone()
+                ..runs
             }
         };
         self.pairs.iter().map(one).collect()

@@ -10,7 +10,7 @@
 use crate::number::{duration, short};
 use crate::phrase::wrap;
 use crate::{Align, Cell, Format, Style, Table, json};
-use wakeplace_outcome::{Both, EvaluatedCell, Evaluation, Failed};
+use wakeplace_outcome::{Both, Difference, EvaluatedCell, Evaluation, Failed};
 use wakeplace_text::{count, printable, time};
 
 /// The JSON of an evaluation, with a newline.
@@ -70,14 +70,26 @@ fn headline(evaluation: &Evaluation) -> String {
     );
     match evaluation.score {
         Some(score) => format!(
-            "{of}. Score {}{}; 1 is like the base, more is better.",
+            "{of}. Score {}{}: {}. 1 is like the base, more is better.",
             factor(score),
-            between(evaluation.score_ci95)
+            between(evaluation.score_ci95),
+            evaluation.difference.map_or("not told", meaning)
         ),
         None => {
             let failed = evaluation.failures.len();
             format!("{of}. No score: the candidate failed in {failed} of the cells.")
         }
+    }
+}
+
+/// What the difference of a score from 1 means.
+fn meaning(difference: Difference) -> &'static str {
+    match difference {
+        Difference::Better => "better than the base",
+        Difference::Worse => "worse than the base",
+        Difference::Same => "no difference from the base that matters",
+        Difference::NotTold | Difference::Other => "not told from the base; more seeds may tell",
+        Difference::Unknown => "one run, nothing is told from chance",
     }
 }
 

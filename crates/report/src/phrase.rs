@@ -12,8 +12,10 @@
 //! (`short_policy`, `wrap`), study/tests.rs::`joules_of_a_modelled_power_say_so` (`power_word`),
 //! the first also `finite`, html/tests.rs::`modelled_joules_have_a_word` (`noun`). `cell` and
 //! `title` have no test of their own; `delta` is the tests' own.
+//! diff/tests.rs::`what_grows_with_the_length_is_not_judged` (`is_judged`, `instead`).
 //!
-//! Callers: comparison.rs (`is_apart`, `verdict`), published.rs (`interval_pct`), study.rs
+//! Callers: comparison.rs and json.rs (`is_judged`), comparison.rs and html/tables.rs (`instead`),
+//! comparison.rs (`is_apart`, `verdict`), published.rs (`interval_pct`), study.rs
 //! (`is_apart`), many files (`short_policy`, `power_word`, `wrap`).
 //!
 //! Tests: below, crates/report/src/comparison/tests.rs, crates/report/src/study/tests.rs
@@ -130,7 +132,8 @@ const SUBJECTS: [(&str, &str); 5] = [
 ];
 
 /// How to say what workloads are measured by; others by their metric's name.
-const OWN: [(&str, &str); 6] = [
+const OWN: [(&str, &str); 7] = [
+    ("missed_frames_total", MISSED_FRAMES),
     ("throughput_per_s", "throughput"),
     ("throughput_mb_per_s", "throughput"),
     ("jobs_per_min", "jobs per minute"),
@@ -138,6 +141,9 @@ const OWN: [(&str, &str); 6] = [
     ("events_per_program", "events per program"),
     ("runtime_s", "time"),
 ];
+
+/// What can be counted, one by one.
+const MISSED_FRAMES: &str = "missed frames";
 
 /// Subjects that fall where less is done.
 const ENERGY: [&str; 3] = ["energy_j", "cpu_energy_j", "cpu_energy_bogo"];
@@ -274,10 +280,14 @@ fn sentence(
         _ if noun.contains("energy") => "uses",
         _ => "has",
     };
+    let ([less, much], differs) = match noun {
+        MISSED_FRAMES => (["fewer", "many"], "differ"),
+        _ => (["less", "much"], "differs"),
+    };
     let compared = match number::factor(delta.delta_pct) {
-        Some(times) => format!("{other} {verb} {times} times as much {noun} as {base}"),
+        Some(times) => format!("{other} {verb} {times} times as {much} {noun} as {base}"),
         None => {
-            let amount = amount(delta.delta_pct, ["less", "more"]);
+            let amount = amount(delta.delta_pct, [less, "more"]);
             format!("{other} {verb} {amount} {noun} than {base}")
         }
     };
@@ -299,7 +309,7 @@ fn sentence(
             delta.n
         ),
         Difference::NotTold => format!(
-            "Not told from {} seeds whether {noun} differs between {other} and {base}{ci}",
+            "Not told from {} seeds whether {noun} {differs} between {other} and {base}{ci}",
             delta.n
         ),
         Difference::Better | Difference::Worse | Difference::Other => format!("{compared}{ci}"),
@@ -355,12 +365,22 @@ fn aside(price: &PairedDelta, sense: Difference) -> String {
 }
 
 /// A line for people, perhaps with names from files in it, broken at blanks so that it fits;
-/// continuation lines are not indented. 0 = any width.
+/// continuation lines are not indented, and a number stays with its `%`. 0 = any width.
 pub(crate) fn wrap(line: &str, width: usize) -> String {
     let line = printable(line);
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split(' ') {
+        match words.last_mut() {
+            Some(number) if word.starts_with('%') => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
     let mut text = String::new();
     let mut used = 0;
-    for word in line.split(' ') {
+    for word in words {
         let length = word.chars().count();
         if used > 0 && width > 0 && used + 1 + length > width {
             text.push('\n');
@@ -369,7 +389,7 @@ pub(crate) fn wrap(line: &str, width: usize) -> String {
             text.push(' ');
             used += 1;
         }
-        text.push_str(word);
+        text.push_str(&word);
         used += length;
     }
     text
@@ -422,6 +442,19 @@ mod tests {
         assert_eq!(
             say(&delta(0.4, Some((-1.0, 2.0)))),
             "Not told from 10 seeds whether energy differs between b and a [95 % CI -1.0 to +2.0 %]"
+        );
+        let frames = |d: &PairedDelta| {
+            let sense = d.difference("missed_frames_total", MARGIN);
+            sentence(("a", "b"), "missed frames", d, (sense, MARGIN))
+        };
+        assert_eq!(
+            frames(&delta(-12.34, Some((-13.0, -11.0)))),
+            "b has 12.3 % fewer missed frames than a [95 % CI -13.0 to -11.0 %]"
+        );
+        assert_eq!(
+            frames(&delta(0.4, Some((-1.0, 2.0)))),
+            "Not told from 10 seeds whether missed frames differ between b and a \
+             [95 % CI -1.0 to +2.0 %]"
         );
         // It excludes 0, and reaches into the margin.
         assert_eq!(

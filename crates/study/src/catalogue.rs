@@ -36,12 +36,16 @@ pub(crate) fn builtin_file(path: &str) -> Option<&'static str> {
 
 /// The rt-app files that are built in, and what each is: the first sentence of its head.
 pub fn workload_files() -> impl Iterator<Item = (&'static str, String)> {
-    WORKLOADS.iter().map(|(path, text)| (*path, first_sentence(text)))
+    WORKLOADS
+        .iter()
+        .map(|(path, text)| (*path, first_sentence(text)))
 }
 
 /// The first sentence of the comment that opens a file, in one line; empty: there is none.
 fn first_sentence(text: &str) -> String {
-    let head = text.strip_prefix("/*").and_then(|text| text.split_once("*/"));
+    let head = text
+        .strip_prefix("/*")
+        .and_then(|text| text.split_once("*/"));
     let lines = head.map_or("", |(head, _)| head).lines();
     let words = lines.flat_map(|line| {
         let line = line.trim();

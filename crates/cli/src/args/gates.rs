@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Of `compare`, `sim`, `diff`, `study run` and `sweep`.
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// Check a value or a change, as 'energy_j<=+3%'
+    /// Check a value or a change, as 'cpu_energy_j<=+3%'
     ///
     /// Repeatable: [POLICY ]METRIC OP LIMIT. Without POLICY every policy is meant. A LIMIT such as
     /// 5 is compared with the mean over the seeds. A LIMIT such as +3% or `base` is compared with

@@ -64,10 +64,11 @@ Examples:
                   --vary workload.duty=5%,10% --seeds 2 --duration 1s --store runs.db \\
                   --export runs.parquet
 
-  The least of the tasks' hints with which a condition holds
-  wakeplace sweep --platform hikey960 --workload periodic:n=2 --policy linux-7.3 --seeds 2 \\
-                  --vary workload.uclamp_min=0..1024:3 --duration 100ms \\
-                  --expect 'cpu_energy_j<=1' --choose workload.uclamp_min
+  The least of the tasks' hints with which no frame is missed
+  wakeplace sweep --platform gs101 --workload workloads/scroll-busy.json --policy linux-7.3 \\
+                  --seeds 3 --duration 2s --jitter start=5ms,run=5% \\
+                  --vary task.render.util_min=0,128,256,512 --base task.render.util_min=0 \\
+                  --expect 'missed_frames_total<=0' --choose task.render.util_min
 
   Twenty points of a space of three, drawn so that each axis is covered evenly
   wakeplace sweep --platform hikey960 --workload periodic:n=4 --policy linux-7.3 \\

@@ -5,6 +5,7 @@
 //! a claim does not hold. What is written for people may change. Tests by part:
 //! crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`sides`, `differ`),
 //! review.rs::`a_review_says_what_got_worse_first` (`walled`, `conditions`, `partings`),
+//! review.rs::`a_board_of_a_file_says_what_it_assumes` (`assumed`),
 //! review.rs::`claims_are_judged` (`verdict`), review.rs::`traces_of_the_largest_changes`
 //! (`trace`), review.rs::`schedulers_are_reviewed` (`told`).
 //!
@@ -224,6 +225,7 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
         }
     }
     all.push(format!("Boards, as modelled: {}.", boards.join("; ")));
+    all.extend(assumed(cells));
     let mut loads: Vec<&str> = Vec::new();
     for cell in cells.iter().filter(|cell| !cell.load.is_empty()) {
         if loads.contains(&cell.load.as_str()) {
@@ -233,8 +235,19 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
         let of = &cell.experiment;
         let jitter = cell.request.jitter;
         let jitter = jitter.map_or_else(String::new, |jitter| format!(", jitter {jitter}"));
+        let deadlines = cell.request.deadlines.as_ref();
+        let deadlines = deadlines.map(|of| format!(", deadlines {}", of.file()));
+        let deadlines = deadlines.unwrap_or_default();
+        let hints = cell
+            .request
+            .set
+            .iter()
+            .filter(|(key, _)| key.starts_with("task."));
+        let hints: String = hints
+            .map(|(key, value)| format!(", {key}={value}"))
+            .collect();
         all.push(format!(
-            "{}: {}, {}{jitter}, as on {}",
+            "{}: {}, {}{jitter}{deadlines}{hints}, as on {}",
             cell.load,
             of.workload.name,
             time(of.options.duration_ns),
@@ -248,6 +261,16 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
             "{seeds} seeds, the same for both; changes are taken seed by seed, with 95 % intervals."
         ),
     });
+    all
+}
+
+/// What the boards of files assume, a sentence each.
+fn assumed(cells: &[BatteryCell]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for cell in cells {
+        let said = cell.experiment.platform.assumed_by_file();
+        all.extend(said.filter(|said| !all.contains(said)));
+    }
     all
 }
 

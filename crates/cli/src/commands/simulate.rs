@@ -137,7 +137,14 @@ fn simulate(
         )));
     }
     let config = args.kernel_config.as_deref();
-    trees::provide(&policies, &texts(ask, "platform"), config, terminal)?;
+    let platforms = texts(ask, "platform");
+    trees::provide(
+        &policies,
+        &platforms,
+        trees::coherent(ask),
+        config,
+        terminal,
+    )?;
     let matrix = matrix(ask, args, command)?;
     check_metrics(&args.metric)?;
     let written = written(args, &watched, asked.as_ref());

@@ -96,11 +96,17 @@ fn a_policy_has_a_score_and_its_parts() {
         .collect();
     assert_eq!(goals, ["energy", "benchmark", "latency", "misses"]);
     assert!(found["score_ci95"].is_null(), "one seed has no interval");
+    assert_eq!(found["difference"], "one run");
     // The same bytes, by another name of the form and with another number of threads.
     for more in [["--format=json", "-j1"], ["--json", "-j3"]] {
         assert_eq!(stdout(&run(&[&args[..], &more].concat())), stdout(&output));
     }
     let human = stdout(&run(&args));
+    let line = human.replace('\n', " ");
+    assert!(
+        line.contains(": one run, nothing is told from chance."),
+        "{human}"
+    );
     let score = format!("Score {:.4}", number(&found["score"]));
     assert!(
         human.contains(&score) && human.contains("messages"),
@@ -252,6 +258,7 @@ fn a_scheduler_that_fails_has_no_score() {
         assert!(problems(&found).is_empty(), "{bad}");
         assert_eq!(found["valid"], false, "{bad}");
         assert!(found["score"].is_null() && found["parts"] == serde_json::json!([]));
+        assert!(found["difference"].is_null());
         let failed = &found["failures"][0];
         assert_eq!(failed["kind"], kind, "{bad}: {failed}");
         assert_eq!(

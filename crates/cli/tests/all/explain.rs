@@ -80,6 +80,8 @@ fn the_object_has_what_the_contract_says() {
         assert!(value["wakeup"].get(key).is_some(), "{key}");
     }
     assert!(value["wakeup"]["task"]["dur_avg_ns"].is_u64());
+    // 5.0 has no such signal.
+    assert!(value["wakeup"]["task"]["runnable_avg"].is_null());
     let candidates = value["candidates"].as_array().expect("a list");
     assert_eq!(candidates.len(), 8);
     for candidate in candidates {
@@ -167,6 +169,51 @@ fn what_costs_more_saves_nothing() {
     let text = ask("--format=human");
     assert!(!text.contains("it saves energy"), "{text}");
     assert!(text.contains("it costs no less energy than"), "{text}");
+}
+
+/// Goal: where a CPU costs as much as the previous one, that is said to be why it stays; hints are
+/// no reason for a task without one. The legend says what has the task in it: on an idle CPU where
+/// it was last, alone, the utilisation is its own.
+#[test]
+fn a_tie_keeps_the_previous_cpu() {
+    let ask = |more: &[&str]| {
+        let asked = [
+            "explain",
+            "--platform=hikey960",
+            "--workload=periodic:n=10,period=16ms,duty=5%",
+            "--policy=linux-7.3",
+            "--wakeup=40",
+            "--why-not=0",
+        ];
+        let output = run(&[&asked[..], more].concat());
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    let value: Value = serde_json::from_str(&ask(&["--format=json"])).expect("JSON");
+    let energy = |cpu: usize| &value["candidates"][cpu]["energy"];
+    assert!(energy(0).is_number() && energy(0) == energy(3), "{value}");
+    assert_eq!(
+        (&value["cpu"], &value["wakeup"]["prev_cpu"]),
+        (&3.into(), &3.into())
+    );
+    let answer = value["why_not"]["answer"].as_str().expect("a sentence");
+    assert!(
+        answer.ends_with(" uW), which is the previous CPU: a tie keeps it."),
+        "{answer}"
+    );
+    let doc = "the previous CPU: no other saves enough energy";
+    assert_eq!(value["reason_doc"], doc);
+    let signal = value["wakeup"]["task"]["runnable_avg"].as_u64();
+    let signal = signal.expect("7.3 keeps it");
+    let text = ask(&[]);
+    let own = format!("), runnable {signal}, load ");
+    for said in [
+        own.as_str(),
+        "util and spare are with the task on the CPU; runnable is the queue's own signal",
+    ] {
+        assert!(text.replace("\n  ", " ").contains(said), "{said}: {text}");
+    }
+    assert!(!text.contains("uclamp better"), "{text}");
 }
 
 /// Goal: each mistake is named with what there is, exit code 2.

@@ -1,5 +1,5 @@
-//! `--expect` of studies and sweeps: each case and each point is judged by itself. Checks of several
-//! boards and loads are one table.
+//! `--expect` of studies and sweeps: each case and each point is judged by itself. Checks of
+//! several boards and loads are one table.
 
 use crate::common;
 
@@ -244,6 +244,49 @@ fn a_sweep_has_a_base() {
     assert_code(&run_in(folder.path(), &asked), 1);
     let text = fs::read_to_string(folder.path().join("checks.xml")).expect("written");
     assert!(text.contains("its base has no result: stuck"), "{text}");
+}
+
+/// Goal: where one load got stuck, the conditions of the other are not absent from the JSON.
+#[test]
+fn beside_a_stuck_load_nothing_is_judged() {
+    let folder = folder();
+    let text = r#"{"tasks": {"good": {"run": 10, "sleep": 990}, "spin": {"run": 0}}}"#;
+    common::file(&folder, "app.json", text);
+    let args = [
+        "compare",
+        "--platform=tc2",
+        "--workload=app.json",
+        "--workload=periodic:n=1",
+        "--policy=linux-4.17",
+        "--policy=linux-7.3",
+        "--duration=1s",
+        "--format=json",
+    ];
+    let checks = |more: &[&str]| -> Vec<Vec<(String, bool)>> {
+        let output = run_in(folder.path(), &[&args[..], more].concat());
+        assert_code(&output, 1);
+        let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        let said = |check: &serde_json::Value| {
+            let said = check["said"].as_str().expect("words").to_owned();
+            (said, check["holds"].as_bool().expect("told"))
+        };
+        let of = |of: &serde_json::Value| -> Vec<(String, bool)> {
+            let checks = of["checks"].as_array().into_iter().flatten();
+            checks.map(said).collect()
+        };
+        let all = value["comparisons"].as_array().expect("two loads");
+        all.iter().map(of).collect()
+    };
+    let why = |text: &str| vec![(text.to_owned(), false); 2];
+    assert_eq!(
+        checks(&["--expect=task_work_s>0"]),
+        [
+            why("a run got stuck, nothing is judged"),
+            why("another load got stuck, nothing is judged"),
+        ]
+    );
+    let none: [Vec<(String, bool)>; 2] = [Vec::new(), Vec::new()];
+    assert_eq!(checks(&[]), none);
 }
 
 /// Goal: what was checked is in the JSON of every command that checks, and the page is made of it.

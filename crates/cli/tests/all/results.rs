@@ -254,10 +254,8 @@ fn two_results_are_compared() {
             &workload,
             "--policy",
             "linux-7.3",
-            "--seeds",
-            "3",
-            "--format",
-            "json",
+            "--seeds=3",
+            "--format=json",
             "-o",
             file,
             "--duration",
@@ -291,6 +289,10 @@ fn two_results_are_compared() {
             checks.contains(&counted) && checks.contains("classname=\"linux-7.3, after\""),
             "{checks}"
         );
+        // What does not hold says from what to what, and what was expected.
+        let said = [" -&gt; ", "; expected at most the base"];
+        let says = said.iter().all(|part| checks.contains(part));
+        assert_eq!(says, code == 1, "{checks}");
     }
     let longer = ["diff", "a.json", "c.json", "--expect", "task_work_s<=base"];
     let longer = run_in(folder.path(), &longer);
@@ -422,7 +424,7 @@ fn expectations_decide_the_exit_code() {
     let absent = run(&args);
     assert_code(&absent, 1);
     assert!(
-        stderr(&absent).contains("not measured here"),
+        stderr(&absent).contains("not measured here; `cpu_energy_bogo` is"),
         "{}",
         stderr(&absent)
     );

@@ -540,7 +540,8 @@ fn points_have_changes_from_a_base() {
     for (base, part) in [
         (
             "governor=ondemand",
-            "no point has `ondemand`; expected one of performance, schedutil",
+            "--base governor=ondemand: no point has `ondemand`; expected one of performance, \
+             schedutil",
         ),
         ("governer=schedutil", "did you mean `governor`?"),
         ("governor", "it is no KEY=VALUE"),

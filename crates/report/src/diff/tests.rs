@@ -5,7 +5,7 @@
 //! `settings`, `policy_runs`), `the_most_alike_are_a_pair` (`diff`, `asked`),
 //! `what_has_no_pairs_is_refused` (errors); diff/kept.rs: `runs_of_one_seed_are_a_pair`
 //! (`of_comparison`), `the_most_alike_are_a_pair` (`alike`, `names`),
-//! `what_has_no_pairs_is_refused` (`check`, `hash`).
+//! `what_has_no_pairs_is_refused` (`check`, `hash`), `settings_are_shared_and_few` (`Settings`).
 //! Helpers, and who fails with them: `result`, `source` (all tests).
 
 use super::diff;
@@ -424,4 +424,45 @@ fn points_of_sweeps_are_paired_by_what_is_varied() {
         said.starts_with("a.json: is a sweep without single runs"),
         "{said}"
     );
+}
+
+/// Goal: what all points share is compared though it stands once, what a point lacks is absent, and
+/// a file with settings by the thousand is refused. By hand: 4096 with the point's own are taken.
+#[test]
+fn settings_are_shared_and_few() {
+    let sweep = |shared: &Value, own: &Value| {
+        let run = json!({"seed": 1, "event_hash": "0000000000000001",
+            "behaviour_hash": "0000000000000001", "metrics": {"cpu_energy_j": 1.0}});
+        json!({
+            "schema_version": 1, "version": "0.1.0", "varied": [], "settings": shared,
+            "points": [{"platform": "board", "workload": "w", "policy": "p", "n": 1, "failed": 0}],
+            "point_runs": [{"platform": "board", "platform_hash": "", "workload": "w",
+                "workload_hash": "", "policy": "p", "duration_ns": 1_000_000_000, "jitter": null,
+                "values": {}, "settings": own, "seed_runs": [run]}],
+        })
+        .to_string()
+    };
+    let old = sweep(&json!({"a": "1", "b": "2", "c": "3"}), &json!({}));
+    let new = sweep(
+        &json!({"a": "1", "b": "2", "c": "3"}),
+        &json!({"a": null, "b": "4"}),
+    );
+    let found = diff(source("a.json", &old), source("b.json", &new), None).expect("alike");
+    let asked = ["a: 1, then absent", "b: 2, then 4"];
+    assert_eq!(found.pairs[0].asked, asked);
+    let comparison = &found.comparisons()[0];
+    let kept = [0, 1].map(|at| {
+        let all = comparison.runs[at].settings.iter();
+        let all: Vec<String> = all.map(|(key, value)| format!("{key}={value}")).collect();
+        all.join(" ")
+    });
+    assert_eq!(kept, ["a=1 b=2 c=3", "b=4 c=3"]);
+    let many = |shared: usize| {
+        let all = (0..shared).map(|at| (format!("k{at}"), json!("1")));
+        sweep(&Value::Object(all.collect()), &json!({"own": "1"}))
+    };
+    let compared = |text: &str| diff(source("a.json", text), source("b.json", text), None);
+    assert!(compared(&many(4095)).is_ok());
+    let error = compared(&many(4096)).expect_err("too many").to_string();
+    assert!(error.contains("more than 4096 settings"), "{error}");
 }

@@ -212,6 +212,7 @@ fn small_things() {
     assert_eq!(short_policy(BASE, "linux-4.7"), "linux-4.7");
     assert_eq!(wrap("aa bb cc", 5), "aa bb\ncc");
     assert_eq!(wrap("aa bb cc", 0), "aa bb cc");
+    assert_eq!(wrap("within 1 %.", 8), "within\n1 %.");
     let md = study(&fake(), Format::Md, Style::default());
     assert!(md.contains("33.45\\*") || md.contains("33.45*"), "{md}");
 }

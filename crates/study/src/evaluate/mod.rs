@@ -10,6 +10,7 @@
 //! that fails anywhere has no score. Tests by part: evaluate/tests.rs::`a_score_by_hand` (`score`,
 //! `part`), evaluate/tests.rs::`a_candidate_that_is_the_base_is_refused` (`of`, `check`),
 //! evaluate/tests.rs::`seeds_that_vary_nothing_have_no_interval` (`over_seeds`),
+//! evaluate/tests.rs::`a_score_is_told_by_its_interval` (`difference`),
 //! crates/cli/tests/all/evaluate.rs (all of it).
 //!
 //! Tests: crates/study/src/evaluate/tests.rs, crates/cli/tests/all/evaluate.rs
@@ -24,8 +25,10 @@ pub(crate) use goal::Goal;
 
 use crate::{Ask, Battery, BatteryCell, Command, Comparison, Origin, Request, StudyError, sides};
 use cell::{Judged, judge_cell};
-use wakeplace_metrics::{PairedDelta, geometric_mean};
-use wakeplace_outcome::{Both, Contender, Evaluation, GoalPart, RESULT_SCHEMA_VERSION, WaitOfCell};
+use wakeplace_metrics::{Equivalence, PairedDelta, geometric_mean};
+use wakeplace_outcome::{
+    Both, Contender, Difference, Evaluation, GoalPart, RESULT_SCHEMA_VERSION, WaitOfCell,
+};
 use wakeplace_policy_sys::Policy;
 
 /// An evaluation to be made.
@@ -131,6 +134,7 @@ impl Evaluate {
             valid,
             score,
             score_ci95,
+            difference: difference((score, score_ci95), self.request.margin_pct),
             parts: match valid {
                 true => { self.goals.iter() }
                     .filter_map(|goal| part(goal, &judged, n))
@@ -257,6 +261,21 @@ fn over_seeds(per_seed: &[f64]) -> Scored {
         Some(score),
         ci95.map(|(low, high)| (factor(low), factor(high))),
     )
+}
+
+/// What a score means, in the words of comparisons: more is better. None: there is no score.
+fn difference((score, ci95): Scored, margin_pct: f64) -> Option<Difference> {
+    let score = score?;
+    let pct = |factor: f64| (factor - 1.0) * 100.0;
+    let Some((low, high)) = ci95 else {
+        return Some(Difference::Unknown);
+    };
+    Some(match Equivalence::of((pct(low), pct(high)), margin_pct) {
+        Equivalence::Equivalent => Difference::Same,
+        Equivalence::Inconclusive => Difference::NotTold,
+        Equivalence::Different if score > 1.0 => Difference::Better,
+        Equivalence::Different => Difference::Worse,
+    })
 }
 
 /// Mean fairness of the cells that have one under both.

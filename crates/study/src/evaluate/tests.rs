@@ -6,12 +6,12 @@
 use super::blame::{Blame, Watch};
 use super::cell::{Judged, judge_cell, stalled, unfinished};
 use super::goal::{Goal, Ratio};
-use super::{over_seeds, part, score};
+use super::{difference, over_seeds, part, score};
 use crate::{Ask, Comparison, Evaluate, Origin, PolicyRuns};
 use wakeplace_engine::observe::Stop;
 use wakeplace_engine::{Observer, happen};
 use wakeplace_metrics::RunMetrics;
-use wakeplace_outcome::{EvaluatedCell, FailureKind};
+use wakeplace_outcome::{Difference, EvaluatedCell, FailureKind};
 
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
@@ -134,6 +134,19 @@ fn seeds_that_vary_nothing_have_no_interval() {
     assert_eq!(over_seeds(&[1.5]).1, None);
     assert_eq!(over_seeds(&[1.5, 0.0]), (Some(0.0), None));
     assert_eq!(over_seeds(&[]), (None, None));
+}
+
+/// Goal: more is better where all of the interval lies beyond 1 %, worse on the other side; nothing
+/// is told where it reaches into the margin, or without an interval.
+#[test]
+fn a_score_is_told_by_its_interval() {
+    let of = |score: f64, ci95| difference((Some(score), ci95), 1.0);
+    assert_eq!(of(1.05, Some((1.02, 1.08))), Some(Difference::Better));
+    assert_eq!(of(0.95, Some((0.92, 0.98))), Some(Difference::Worse));
+    assert_eq!(of(1.05, Some((1.005, 1.1))), Some(Difference::NotTold));
+    assert_eq!(of(1.002, Some((0.995, 1.005))), Some(Difference::Same));
+    assert_eq!(of(1.05, None), Some(Difference::Unknown));
+    assert_eq!(difference((None, None), 1.0), None);
 }
 
 /// Runs of a policy, one per seed.

@@ -6,7 +6,8 @@
 //! milliwatt. Words for people are the crate cli's. Tests by part:
 //! `the_object_has_what_the_contract_says` (`answer`, `json`), `the_same_again` (the run),
 //! `mistakes_say_what_there_is` (errors), `what_costs_more_saves_nothing` (`power`, `shown_power`,
-//! `dropped`), `the_title_has_the_number_that_was_asked_for` (`wakeup_of_run`).
+//! `dropped`), `a_tie_keeps_the_previous_cpu` (`reason`, `runnable`),
+//! `the_title_has_the_number_that_was_asked_for` (`wakeup_of_run`).
 //!
 //! Tests: crates/cli/tests/all/explain.rs
 
@@ -26,9 +27,9 @@ pub use scheduler::SchedulerAnswer;
 pub use tree::{CoreAnswer, TreeAnswer};
 
 use crate::{Experiment, Request, StudyError};
-use wakeplace_engine::{Explanation, Which};
+use wakeplace_engine::{Explanation, Party, Which};
 use wakeplace_platform::{Platform, PowerUnit};
-use wakeplace_policy_sys::Seen;
+use wakeplace_policy_sys::{Reason, Seen};
 
 /// Which decision, and what is asked about it.
 #[derive(Clone, Debug)]
@@ -124,6 +125,21 @@ impl Answer {
     #[must_use]
     pub fn dropped(&self, seen: &Seen) -> &'static str {
         why_not::dropped(&self.explanation, seen)
+    }
+
+    /// Why a CPU was chosen for the task, in words.
+    #[must_use]
+    pub fn reason(&self, reason: Reason) -> &'static str {
+        why_not::reason(&self.explanation, reason)
+    }
+
+    /// The runnable signal of a task, time that it runs or waits; None: the policy keeps none.
+    #[must_use]
+    pub fn runnable(&self, party: &Party) -> Option<u32> {
+        // Queues have one where tasks have.
+        let mut queues = self.explanation.explained.candidates.iter();
+        let is_kept = queues.any(|seen| seen.runnable.is_some());
+        is_kept.then_some(party.record.avg.runnable_avg)
     }
 
     /// The unit of powers.

@@ -3,23 +3,25 @@
 //! What must stay: reasons and energies are the core's (policy/src/explain), and nothing is decided
 //! a second time; the answer stands first; a CPU that costs more is never said to save. Words may
 //! change. Tests by part: `figures_have_no_digits_of_arithmetic` (`figure`), `why_not_comes_first`
-//! (`sentence`), `what_costs_more_saves_nothing` (`energy`, `dropped`). `spare`, `unfit`,
+//! (`sentence`), `what_costs_more_saves_nothing` (`energy`, `dropped`),
+//! `a_tie_keeps_the_previous_cpu` (`energy`, `reason`). `spare`, `unfit`,
 //! `not_looked_at` and `before` have no test of their own.
 //!
 //! Tests: below, crates/cli/tests/all/explain.rs::why_not_comes_first,
+//! crates/cli/tests/all/explain.rs::a_tie_keeps_the_previous_cpu,
 //! crates/cli/tests/all/explain.rs::what_costs_more_saves_nothing
 
 use super::{power, power_unit};
 use wakeplace_engine::Explanation;
 use wakeplace_platform::{CpuId, Platform};
-use wakeplace_policy_sys::{Dropped, NoEnergy, Rule, Seen};
+use wakeplace_policy_sys::{Dropped, NoEnergy, Reason, Rule, Seen, sys};
 
 /// One or two sentences, the answer first.
 pub(super) fn sentence(e: &Explanation, platform: &Platform, cpu: u32) -> String {
     let seen = &e.explained.candidates[cpu as usize];
     let chosen = e.placement.cpu;
     if cpu == chosen {
-        let why = e.placement.reason.doc();
+        let why = reason(e, e.placement.reason);
         return format!("CPU {cpu} was chosen: {why}.");
     }
     let why = match seen.dropped {
@@ -54,7 +56,11 @@ fn energy(e: &Explanation, platform: &Platform, seen: &Seen) -> String {
         return format!("it fits, but would cost {apart} more than {than}");
     }
     if there == here {
-        return format!("it would cost as much as {than}, which comes first");
+        let why = match chosen.cpu == e.placement.prev_cpu {
+            true => "is the previous CPU: a tie keeps it",
+            false => "comes first",
+        };
+        return format!("it would cost as much as {than}, which {why}");
     }
     let why = match seen.dropped {
         Dropped::Margin => "within the margin",
@@ -135,8 +141,18 @@ fn not_looked_at(e: &Explanation) -> String {
          ({})",
         choice.rule.name(),
         choice.cpu,
-        choice.reason.doc()
+        reason(e, choice.reason)
     )
+}
+
+/// Why a CPU was chosen for this task: hints are named where it has some.
+pub(super) fn reason(e: &Explanation, reason: Reason) -> &'static str {
+    let record = &e.task.record;
+    let has_hint = record.uclamp_min > 0 || record.uclamp_max < sys::WP_SCALE;
+    match reason {
+        Reason::EnergyPrev if !has_hint => "the previous CPU: no other saves enough energy",
+        other => other.doc(),
+    }
 }
 
 /// Why a rule that might have preferred it did not decide.

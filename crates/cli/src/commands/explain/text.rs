@@ -8,6 +8,7 @@
 //! (`title`), explain.rs::`why_not_comes_first` (`answer`),
 //! explain.rs::`what_costs_more_saves_nothing` (`candidates`),
 //! crates/cli/tests/all/said.rs::`a_decision_says_each_reason_once` (`Sentences`, `others`),
+//! explain.rs::`a_tie_keeps_the_previous_cpu` (`legend`, `task`),
 //! crates/cli/tests/all/hostile_text.rs::`answers_show_names_harmlessly_in_every_form` (names from
 //! files). No test of its own: `rule`, `waker` and `duration`.
 //!
@@ -49,7 +50,8 @@ pub(super) fn title(
 pub(super) fn answer(answer: &Answer, style: Style) -> String {
     let e = &answer.explanation;
     let reason = e.placement.reason;
-    let chosen = format!("{} ({}).", capital(reason.doc()), reason.name());
+    let why = capital(answer.reason(reason));
+    let chosen = format!("{why} ({}).", reason.name());
     let first = answer.why_not.as_ref().map_or(&chosen, |(_, why)| why);
     let of_run = answer.wakeup_of_run;
     let title = title(&e.placement, e.time_ns, of_run, e.number, &e.task.name);
@@ -72,6 +74,7 @@ pub(super) fn answer(answer: &Answer, style: Style) -> String {
     let mut reasons = Sentences::default();
     page.table(&candidates(answer, &mut reasons));
     reasons.write(&mut page);
+    page.paragraph(&legend(answer));
     let hidden = e
         .explained
         .candidates
@@ -181,9 +184,11 @@ fn task(answer: &Answer) -> String {
     let cpus: Vec<u32> = (0..answer.platform().cpus.len() as u32)
         .filter(|cpu| r.allowed[*cpu as usize / 64] >> (cpu % 64) & 1 != 0)
         .collect();
+    let runnable = answer.runnable(&e.task);
+    let runnable = runnable.map_or_else(String::new, |signal| format!(", runnable {signal}"));
     format!(
-        "`{}`: utilisation {} (estimate {}), load {}, weight {}, hints {} to {}, may use CPUs {}; \
-         runs {}; last on CPU {}; {waker}",
+        "`{}`: utilisation {} (estimate {}){runnable}, load {}, weight {}, hints {} to {}, may use \
+         CPUs {}; runs {}; last on CPU {}; {waker}",
         e.task.name,
         r.avg.util_avg,
         e.task.util_est,
@@ -264,6 +269,20 @@ fn candidates(answer: &Answer, reasons: &mut Sentences) -> Table {
     table
 }
 
+/// What the columns count: with the task, or as it stands.
+fn legend(answer: &Answer) -> String {
+    let all = &answer.explanation.explained.candidates;
+    let mut text = "util and spare are with the task on the CPU".to_owned();
+    if all.iter().any(|seen| seen.runnable.is_some()) {
+        text += "; runnable is the queue's own signal, without the task but for what it has left \
+                 behind where it was last";
+    }
+    if all.iter().any(|seen| seen.clock_khz.is_some()) {
+        text += "; clock and energy are what the rule's estimate assumes with the task there";
+    }
+    text + "."
+}
+
 /// What other policies would have done.
 fn others(answer: &Answer, reasons: &mut Sentences) -> Table {
     let mut table = Table::new("others", &["policy", "cpu", "reason"])
@@ -274,7 +293,7 @@ fn others(answer: &Answer, reasons: &mut Sentences) -> Table {
         table.row(vec![
             format!("{}{mark}", other.policy).into(),
             u64::from(other.choice.cpu).into(),
-            reasons.mark(other.choice.reason.doc()).into(),
+            reasons.mark(answer.reason(other.choice.reason)).into(),
         ]);
     }
     table
