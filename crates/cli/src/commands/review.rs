@@ -5,6 +5,7 @@
 //! a claim does not hold. What is written for people may change. Tests by part:
 //! crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`sides`, `differ`),
 //! review.rs::`a_review_says_what_got_worse_first` (`walled`, `conditions`, `partings`),
+//! review.rs::`a_mail_has_72_columns` (`own_battery`, `board`),
 //! review.rs::`claims_are_judged` (`verdict`), review.rs::`traces_of_the_largest_changes`
 //! (`trace`), review.rs::`schedulers_are_reviewed` (`told`).
 //!
@@ -25,6 +26,7 @@ use crate::text::{plain, style};
 use crate::wall;
 use std::path::{Path, PathBuf};
 use wakeplace_outcome::{Holds, PartedSide, PartedWakeup, Parting, Review};
+use wakeplace_platform::{Platform, Standing};
 use wakeplace_report::{
     Reviewed, beside, largest, review_csv, review_json, review_mail, review_text,
 };
@@ -161,7 +163,7 @@ fn walled(
         title: &tried.title(),
         loads: &loads,
         comparisons: &comparisons,
-        conditions: conditions(&cells, &comparisons),
+        conditions: conditions(&tried.battery, &cells, &comparisons),
         origin: repeat::origin(),
     }
     .review();
@@ -198,7 +200,7 @@ fn differ(experiment: &Experiment) -> Result<(), Failure> {
 }
 
 /// What the figures hold for: kernels, program, machines, loads, seeds.
-fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> {
+fn conditions(battery: &Battery, cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> {
     let mut all = vec![format!(
         "Simulated by wakeplace {} (commit {}), not measured on hardware.",
         env!("CARGO_PKG_VERSION"),
@@ -211,14 +213,10 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
             .zip(first)
             .map(|(side, runs)| format!("{side}: {}", who(runs))),
     );
+    all.extend(own_battery(battery, cells));
     let mut boards: Vec<String> = Vec::new();
-    for comparison in comparisons {
-        let power = if comparison.modelled_power {
-            ", power modelled"
-        } else {
-            ""
-        };
-        let board = format!("{}{power}", comparison.platform);
+    for (cell, comparison) in cells.iter().zip(comparisons) {
+        let board = board(&cell.experiment.platform, comparison.modelled_power);
         if !boards.contains(&board) {
             boards.push(board);
         }
@@ -249,6 +247,43 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
         ),
     });
     all
+}
+
+/// A battery of one's own, so that others can tell whether theirs is the same: its hash, its loads
+/// and boards. None: it is built in.
+fn own_battery(battery: &Battery, cells: &[BatteryCell]) -> Option<String> {
+    let hash = battery.sha256.as_ref()?;
+    let named = |of: fn(&BatteryCell) -> &str| {
+        let mut names: Vec<&str> = Vec::new();
+        for name in cells.iter().map(of) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(", ")
+    };
+    Some(format!(
+        "Battery {} (sha256 {hash}): loads {} on {}.",
+        battery.name,
+        named(|cell| &cell.load),
+        named(|cell| &cell.experiment.platform.name)
+    ))
+}
+
+/// A board with the groups of its figures of which nobody published some, as `platform show` has
+/// them.
+fn board(platform: &Platform, modelled_power: bool) -> String {
+    let known = platform.known().into_iter();
+    let assumed = known.filter(|known| known.has(Standing::Assumed));
+    let groups: Vec<&str> = assumed.map(|known| known.group).collect();
+    let power = match modelled_power {
+        true => ", power modelled",
+        false => "",
+    };
+    match groups.is_empty() {
+        true => format!("{}{power}", platform.name),
+        false => format!("{}{power} (assumed: {})", platform.name, groups.join(", ")),
+    }
 }
 
 /// One side with what tells which kernel or scheduler it was.

@@ -171,6 +171,10 @@ fn a_mail_has_72_columns() {
         "not measured on",
         "base: linux-7.3",
         "6 seeds",
+        // sha256sum of the text above.
+        "Battery two.toml (sha256 0f9915db8f46): loads light, hackbench on",
+        // The tables that `platform show` calls assumed.
+        "(assumed: ",
         "To repeat:\n    wakeplace review --battery=two.toml --base=linux-7.3",
     ] {
         assert!(mail.contains(words), "{words}\n{mail}");
