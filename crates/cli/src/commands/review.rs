@@ -167,6 +167,8 @@ fn walled(
         origin: repeat::origin(),
     }
     .review();
+    let cut = tried.battery.cut(&tried.request, &cells, &comparisons);
+    review.warnings.extend(cut);
     review.claims = judged.unwrap_or_default();
     review.partings = partings(&review, &cells, args, terminal)?;
     if let Some(mail) = mail {

@@ -11,6 +11,7 @@
 //!
 //! Tests: crates/study/src/battery/tests.rs
 
+mod cut;
 mod file;
 #[cfg(test)]
 mod tests;
