@@ -426,6 +426,19 @@ impl Checked {
         }
     }
 
+    /// The same where another point was chosen: what does not hold is left out, not failed.
+    pub(crate) fn left_out(&self) -> Self {
+        let one = |case: &Case| match case.holds {
+            Some(false) => Case {
+                said: format!("{}; not chosen", case.said),
+                holds: None,
+                ..case.clone()
+            },
+            _ => case.clone(),
+        };
+        Self::of(self.cases.iter().map(one).collect())
+    }
+
     /// What is shown of each case, a row of [`HEADS`].
     pub(crate) fn rows(&self) -> impl Iterator<Item = Vec<Cell>> {
         let own = |(at, case): (usize, &Case)| match self.rows.get(at) {

@@ -14,6 +14,7 @@
 //! gates.rs::`a_sweep_is_a_gate` (`add`, `judge`, `point_of`, `text`),
 //! gates.rs::`several_boards_are_one_table` (`failed_at`),
 //! gates.rs::`a_sweep_has_a_base` (`base_of`, `holding`),
+//! crates/cli/tests/all/sweeps.rs::`a_strict_choice_holds_in_each_run` (`in_each_run`),
 //! gates.rs::`checks_are_in_the_json` (`outcome`),
 //! gates.rs::`two_studies_of_one_name_are_two` (`add_study`),
 //! gates.rs::`conditions_on_nothing_are_refused` (`somewhere`, `of_sweep`).
@@ -179,6 +180,11 @@ impl Gate {
             .iter()
             .map(Expectation::to_string)
             .collect()
+    }
+
+    /// The conditions.
+    pub(crate) fn expectations(&self) -> &[Expectation] {
+        &self.expectations
     }
 
     /// The metrics that conditions name, each once.
@@ -347,8 +353,24 @@ impl Gate {
             .collect()
     }
 
+    /// Each of the runs by itself holds the conditions on values that are about its policy.
+    fn in_each_run(&self, runs: &Runs) -> bool {
+        let is_about = |one: &&Expectation| {
+            let named = one.policy.as_ref();
+            matches!(one.limit, Limit::Value(_)) && named.is_none_or(|name| *name == runs.policy)
+        };
+        let holds = |one: &Expectation, run: &RunMetrics| {
+            let run = std::slice::from_ref(run);
+            let found = one.judge(run, run);
+            found.is_some_and(|found| found.holds == Some(true))
+        };
+        let mut about = self.expectations.iter().filter(is_about);
+        about.all(|one| runs.metrics.iter().all(|run| holds(one, run)))
+    }
+
     /// By the numbers of a sweep's points, whether each holds all conditions that are about it, for
-    /// sure; None: nothing is expected. `checked`: what was found, as `judge` gives it.
+    /// sure, if strict values in each run; None: nothing is expected. `checked`: what was found, as
+    /// `judge` gives it.
     pub(crate) fn holding(&self, checked: &[(String, Checked)]) -> Option<BTreeMap<usize, bool>> {
         if self.expectations.is_empty() {
             return None;
@@ -359,7 +381,8 @@ impl Gate {
                     .cases()
                     .iter()
                     .filter(|case| case.policy == runs.policy);
-                own.into_iter().all(|case| case.holds == Some(true))
+                let holds = own.into_iter().all(|case| case.holds == Some(true));
+                holds && (!self.strict || self.in_each_run(runs))
             };
             let points = suite
                 .runs

@@ -126,4 +126,7 @@ pub struct ChosenPoint {
     pub hold: usize,
     /// The chosen one, counted from 0; null: none holds, or none has a value.
     pub chosen: Option<usize>,
+    /// What it leaves open, or which point is nearest where none holds; absent: nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }

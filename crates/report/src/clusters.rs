@@ -123,7 +123,11 @@ pub(crate) fn sentence(energies: &ClusterEnergies) -> Option<String> {
             .collect();
         match told.is_empty() {
             true => format!("{name} unchanged"),
-            false => format!("{name} {} {unit} ({})", number::signed(sum), told.join(", ")),
+            false => format!(
+                "{name} {} {unit} ({})",
+                number::signed(sum),
+                told.join(", ")
+            ),
         }
     };
     let clusters: Vec<String> = names.into_iter().map(one).collect();
@@ -203,15 +207,19 @@ mod tests {
             "J",
             [
                 json!([
-                    ["little", "busy", 0.010, 1.0], ["little", "idle WFI", 0.001, 1.0],
-                    ["little", "cluster on", 0.002, 1.0], ["mid", "busy", 0.007, 1.0],
+                    ["little", "busy", 0.010, 1.0],
+                    ["little", "idle WFI", 0.001, 1.0],
+                    ["little", "cluster on", 0.002, 1.0],
+                    ["mid", "busy", 0.007, 1.0],
                     ["big", "busy", 0.5, 1.0],
                 ]),
                 json!([
-                    ["little", "busy", 0.043, 1.0], ["little", "idle WFI", 0.0013, 1.0],
+                    ["little", "busy", 0.043, 1.0],
+                    ["little", "idle WFI", 0.0013, 1.0],
                     ["little", "cluster on", 0.009, 1.0],
                     ["little", "cluster on, CPUs in WFI", 0.002, 1.0],
-                    ["mid", "busy", 0.001, 1.0], ["big", "busy", 0.5, 1.0],
+                    ["mid", "busy", 0.001, 1.0],
+                    ["big", "busy", 0.5, 1.0],
                 ]),
             ],
         )
@@ -236,7 +244,12 @@ mod tests {
     #[test]
     fn clusters_are_columns() {
         let text = |of: &Comparison| {
-            table(of, |run| run.policy.clone(), Format::Human, Style::default())
+            table(
+                of,
+                |run| run.policy.clone(),
+                Format::Human,
+                Style::default(),
+            )
         };
         let words = |text: &str| -> Vec<Vec<String>> {
             let lines = text.lines().filter(|line| !line.is_empty());

@@ -3,7 +3,8 @@
 //!
 //! What must stay: equal hashes are equal input of the engine: the store and `diff` rely on it. A
 //! field that is added to a struct changes the hash, so hashes are compared within one version
-//! only. Tests by part: `a_hash_is_that_of_the_debug_form` (`hash_of`, `hex`).
+//! only. Tests by part: `a_hash_is_that_of_the_debug_form` (`hash_of`, `hex`),
+//! `a_texts_hash_is_that_of_its_bytes` (`hash_of_text`).
 //!
 //! Tests: below
 
@@ -30,6 +31,11 @@ pub(crate) fn hash_of(value: &impl Debug) -> String {
     hex(&hashing.0.finalize())
 }
 
+/// A hash of a text, as `sha256sum` gives it.
+pub(crate) fn hash_of_text(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
 /// The first digits of a hash, as results show them.
 fn hex(bytes: &[u8]) -> String {
     let all: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -38,7 +44,13 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::hash_of;
+    use super::{hash_of, hash_of_text};
+
+    /// FIPS 180-2, appendix B.1.
+    #[test]
+    fn a_texts_hash_is_that_of_its_bytes() {
+        assert_eq!(hash_of_text("abc"), "ba7816bf8f01cfea414140de5dae2223");
+    }
 
     /// SHA-256 of `"a"` with its quotes, computed with sha256sum.
     #[test]

@@ -105,9 +105,9 @@ pub(crate) struct SweepArgs {
     pub(crate) base: Vec<String>,
     /// Choose the point with the best of this metric, or the least of this varied key
     ///
-    /// Among the points that hold all conditions of `--expect`, for each machine and load. The exit
-    /// code is 1 if some machine and load has no such point. Points that fail their checks alone do
-    /// not make it 1.
+    /// Among the points that hold all conditions of `--expect`, for each machine and load; with
+    /// `--strict` values hold in each run. The exit code is 1 if some machine and load has no such
+    /// point. Points that fail their checks alone do not make it 1.
     #[arg(
         long,
         value_name = "NAME",

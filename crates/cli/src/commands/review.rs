@@ -6,6 +6,7 @@
 //! crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`sides`, `differ`),
 //! review.rs::`a_review_says_what_got_worse_first` (`walled`, `conditions`, `partings`),
 //! review.rs::`a_board_of_a_file_says_what_it_assumes` (`assumed`),
+//! review.rs::`a_mail_has_72_columns` (`own_battery`, `board`),
 //! review.rs::`claims_are_judged` (`verdict`), review.rs::`traces_of_the_largest_changes`
 //! (`trace`), review.rs::`schedulers_are_reviewed` (`told`).
 //!
@@ -26,6 +27,7 @@ use crate::text::{plain, style};
 use crate::wall;
 use std::path::{Path, PathBuf};
 use wakeplace_outcome::{Holds, PartedSide, PartedWakeup, Parting, Review};
+use wakeplace_platform::{Platform, Standing};
 use wakeplace_report::{
     Reviewed, beside, by_cluster, largest, review_csv, review_json, review_mail, review_text,
 };
@@ -162,10 +164,12 @@ fn walled(
         title: &tried.title(),
         loads: &loads,
         comparisons: &comparisons,
-        conditions: conditions(&cells, &comparisons),
+        conditions: conditions(&tried.battery, &cells, &comparisons),
         origin: repeat::origin(),
     }
     .review();
+    let cut = tried.battery.cut(&tried.request, &cells, &comparisons);
+    review.warnings.extend(cut);
     review.claims = judged.unwrap_or_default();
     review.partings = partings(&review, &cells, args, terminal)?;
     if let Some(mail) = mail {
@@ -199,7 +203,7 @@ fn differ(experiment: &Experiment) -> Result<(), Failure> {
 }
 
 /// What the figures hold for: kernels, program, machines, loads, seeds.
-fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> {
+fn conditions(battery: &Battery, cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> {
     let mut all = vec![format!(
         "Simulated by wakeplace {} (commit {}), not measured on hardware.",
         env!("CARGO_PKG_VERSION"),
@@ -212,14 +216,10 @@ fn conditions(cells: &[BatteryCell], comparisons: &[Comparison]) -> Vec<String> 
             .zip(first)
             .map(|(side, runs)| format!("{side}: {}", who(runs))),
     );
+    all.extend(own_battery(battery, cells));
     let mut boards: Vec<String> = Vec::new();
-    for comparison in comparisons {
-        let power = if comparison.modelled_power {
-            ", power modelled"
-        } else {
-            ""
-        };
-        let board = format!("{}{power}", comparison.platform);
+    for (cell, comparison) in cells.iter().zip(comparisons) {
+        let board = board(&cell.experiment.platform, comparison.modelled_power);
         if !boards.contains(&board) {
             boards.push(board);
         }
@@ -272,6 +272,43 @@ fn assumed(cells: &[BatteryCell]) -> Vec<String> {
         all.extend(said.filter(|said| !all.contains(said)));
     }
     all
+}
+
+/// A battery of one's own, so that others can tell whether theirs is the same: its hash, its loads
+/// and boards. None: it is built in.
+fn own_battery(battery: &Battery, cells: &[BatteryCell]) -> Option<String> {
+    let hash = battery.sha256.as_ref()?;
+    let named = |of: fn(&BatteryCell) -> &str| {
+        let mut names: Vec<&str> = Vec::new();
+        for name in cells.iter().map(of) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(", ")
+    };
+    Some(format!(
+        "Battery {} (sha256 {hash}): loads {} on {}.",
+        battery.name,
+        named(|cell| &cell.load),
+        named(|cell| &cell.experiment.platform.name)
+    ))
+}
+
+/// A board with the groups of its figures of which nobody published some, as `platform show` has
+/// them.
+fn board(platform: &Platform, modelled_power: bool) -> String {
+    let known = platform.known().into_iter();
+    let assumed = known.filter(|known| known.has(Standing::Assumed));
+    let groups: Vec<&str> = assumed.map(|known| known.group).collect();
+    let power = match modelled_power {
+        true => ", power modelled",
+        false => "",
+    };
+    match groups.is_empty() {
+        true => format!("{}{power}", platform.name),
+        false => format!("{}{power} (assumed: {})", platform.name, groups.join(", ")),
+    }
 }
 
 /// One side with what tells which kernel or scheduler it was.

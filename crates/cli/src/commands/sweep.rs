@@ -14,9 +14,8 @@
 //! sweeps.rs::`a_key_is_varied_once` (`definition`), sweeps.rs::`no_run_counts_twice` (equal
 //! points), sweeps.rs::`options_that_fit_no_cell_are_refused` (what is checked before the store is
 //! made), sweeps.rs::`study_run_takes_a_file` (`of_file`),
-//! sweeps.rs::`points_have_changes_from_a_base` (`base_value`, `wrong_base`,
-//! `found`),
-//! sweeps.rs::`the_smallest_that_holds_is_chosen` (`choice`, the exit code),
+//! sweeps.rs::`points_have_changes_from_a_base` (`base_value`, `wrong_base`, `found`),
+//! sweeps.rs::`the_smallest_that_holds_is_chosen` (`choice`, the exit code, the file for CI),
 //! sweeps.rs::`warnings_of_runs_are_passed_on` (`warnings`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_in_sweeps` (`show`),
 //! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`failure_of_export`),
@@ -201,8 +200,17 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         // A page is made of the JSON alone.
         page.write(&found.json(&facts), terminal)?;
     }
+    let verdict = match (found.failed().runs, place.choose) {
+        (0, None) => gate::verdict(&checked),
+        // Conditions say which points may be chosen.
+        (0, Some(_)) if found.is_chosen() => Verdict::Ok,
+        _ => Verdict::Unmet,
+    };
     if let Some(junit) = &junit {
-        junit.write(&checked, terminal)?;
+        let is_choice = place.choose.is_some() && verdict == Verdict::Ok;
+        let one = |(name, of): &(String, Checked)| (name.clone(), of.left_out());
+        let others = is_choice.then(|| checked.iter().map(one).collect::<Vec<_>>());
+        junit.write(others.as_ref().unwrap_or(&checked), terminal)?;
     }
     show(
         &summary,
@@ -211,12 +219,7 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         (place.output, &output),
         terminal,
     )?;
-    Ok(match (found.failed().runs, place.choose) {
-        (0, None) => gate::verdict(&checked),
-        // Conditions say which points may be chosen.
-        (0, Some(_)) if found.is_chosen() => Verdict::Ok,
-        _ => Verdict::Unmet,
-    })
+    Ok(verdict)
 }
 
 /// By what points are to be chosen; of a key that is varied the values must be numbers.
@@ -422,6 +425,7 @@ fn found(
     let holds = gate.holding(&checked);
     let usual = || holds.as_ref().and_then(|_| Choice::usual(&metrics));
     let choice = choice.or_else(usual);
+    let choice = choice.map(|choice| choice.among(gate.expectations()));
     let mut points = Points::new(&sweep.labels(), metrics)
         .compared(bases, sweep.base.margin_pct)
         .judged(holds)

@@ -6,7 +6,8 @@
 //! Tests by part (in crates/cli/src): commands/review.rs: `a_review_says_what_got_worse_first`
 //! (`walled`, `conditions`, `partings`), `claims_are_judged` (`claims`, the exit code),
 //! `wrong_reviews_are_refused` (`sides`, `differ`), `traces_of_the_largest_changes` (`recorded`),
-//! `schedulers_are_reviewed` (`one_side`), `two_trees_are_reviewed` (`told` of trees);
+//! `schedulers_are_reviewed` (`one_side`), crates/study/src/battery/cut.rs:
+//! `a_short_length_says_what_it_cuts` (`cut`), `two_trees_are_reviewed` (`told` of trees);
 //! crates/report/src/review/text.rs: `a_mail_has_72_columns`,
 //! `a_large_change_says_which_inputs_differed` (`parted`); crates/study/src/claims.rs:
 //! `wrong_claims_are_refused`.
@@ -294,7 +295,10 @@ fn a_change_has_its_clusters() {
     let text = stdout(&review(&folder, &[BASE, FAST]));
     let [mail, page] = ["mail.txt", "page.html"].map(|name| written(folder.path(), name));
     for text in [text, mail, page] {
-        assert!(text.contains("nergy by cluster, from base to change"), "{text}");
+        assert!(
+            text.contains("nergy by cluster, from base to change"),
+            "{text}"
+        );
     }
 }
 
@@ -315,6 +319,10 @@ fn a_mail_has_72_columns() {
         "not measured on",
         "base: linux-7.3",
         "6 seeds",
+        // sha256sum of the text above.
+        "Battery two.toml (sha256 0f9915db8f46): loads light, hackbench on",
+        // The tables that `platform show` calls assumed.
+        "(assumed: ",
         "To repeat:\n    wakeplace review --battery=two.toml --base=linux-7.3",
     ] {
         assert!(mail.contains(words), "{words}\n{mail}");
@@ -322,6 +330,39 @@ fn a_mail_has_72_columns() {
     // Where it is written is no part of the command that makes it again.
     assert!(!mail.contains("--mail"), "{mail}");
     assert!(mail.starts_with("two loads\n"), "{mail}");
+}
+
+/// Goal: a length that is asked for says once for which loads it is too short: for what has a
+/// length of its own in the battery, and for what it stopped before its end; hackbench of this size
+/// is done within 400 ms.
+#[test]
+fn a_short_length_says_what_it_cuts() {
+    let folder = folder();
+    let own = BATTERY.replace("start=spread\"", "start=spread\"\nduration = \"600ms\"");
+    file(&folder, "own.toml", &own);
+    let warned = |length: &str| -> Vec<String> {
+        let asked = ["review", "--battery=own.toml", BASE, FAST, "--format=json"];
+        let output = run_in(folder.path(), &[&asked[..], &[length]].concat());
+        assert_code(&output, 0);
+        let found = json(&output);
+        let warnings = found["warnings"].as_array().expect("warnings").iter();
+        let warnings = warnings.filter_map(|text| text.as_str().map(str::to_owned));
+        warnings
+            .filter(|text| text.starts_with("--duration"))
+            .collect()
+    };
+    assert_eq!(
+        warned("--duration=2ms"),
+        [
+            "--duration 2 ms is shorter than what light (600 ms) needs and cuts hackbench, which ends \
+             by itself"
+        ]
+    );
+    assert_eq!(
+        warned("--duration=500ms"),
+        ["--duration 500 ms is shorter than what light (600 ms) needs"]
+    );
+    assert_eq!(warned("--duration=600ms"), [""; 0]);
 }
 
 #[test]

@@ -16,6 +16,8 @@
 //! crates/store/src/sweep.rs: `a_stuck_cell_does_not_end_the_sweep` (`took`, `failed`);
 //! args/values.rs: `no_run_counts_twice` (`points`); args/asked.rs: `study_run_takes_a_file`
 //! (`from_arg_matches`); args/simulate.rs: `study_run_takes_a_file` (`store`).
+//! crates/cli/src/gate.rs: `a_strict_choice_holds_in_each_run` (`in_each_run`); expect.rs:
+//! `the_smallest_that_holds_is_chosen` (`left_out`).
 //! Helpers, and who fails with them: `start`, `count`, `until_done` (`a_killed_sweep_goes_on`);
 //! `sweep` (`a_killed_sweep_goes_on`, `two_processes_share_a_store`, `a_key_is_varied_once`,
 //! `options_that_fit_no_cell_are_refused`); `summary` (`two_processes_share_a_store`); `summary_in`
@@ -614,11 +616,62 @@ fn the_smallest_that_holds_is_chosen() {
     let said = "workload.uclamp_min=60% has the least workload.uclamp_min of the 2 of 3 points";
     let page = fs::read_to_string(folder.path().join("p.html")).expect("a page");
     assert!(page.contains(said));
-    let text = stdout(&sweep(&choose));
+    let text = stdout(&sweep(
+        &[&choose[..], &["--export-junit=checks.xml"]].concat(),
+    ));
     assert!(
         text.contains(said) && text.contains("1 of 3 expectations failed: "),
         "{text}"
     );
+    // A file for CI is as green as the exit code: the point that does not hold is left out.
+    let junit = fs::read_to_string(folder.path().join("checks.xml")).expect("a file");
+    assert!(!junit.contains("<failure"), "{junit}");
+    assert_eq!(junit.matches("<skipped").count(), 1, "{junit}");
+    assert!(junit.contains(" J; not chosen"), "{junit}");
+    // Where none is chosen it is red.
+    let none = ["--expect=cpu_energy_j<0", "--choose=workload.uclamp_min"];
+    let output = sweep(&[&none[..], &["--export-junit=checks.xml"]].concat());
+    assert_code(&output, 1);
+    let junit = fs::read_to_string(folder.path().join("checks.xml")).expect("a file");
+    assert_eq!(junit.matches("<failure").count(), 3, "{junit}");
+}
+
+/// Goal: the limit lies between the mean and the largest of three runs of the first point: their
+/// mean holds, and with `--strict` each run has to.
+#[test]
+fn a_strict_choice_holds_in_each_run() {
+    let folder = folder();
+    let sweep = |more: &[&str]| hints(folder.path(), more);
+    let value: serde_json::Value =
+        serde_json::from_str(&stdout(&sweep(&["--format=json"]))).expect("JSON");
+    let runs = value["point_runs"][0]["seed_runs"]
+        .as_array()
+        .expect("runs");
+    let energies = runs
+        .iter()
+        .filter_map(|run| run["metrics"]["cpu_energy_j"].as_f64());
+    let energies: Vec<f64> = energies.collect();
+    let most = energies.iter().copied().fold(0.0, f64::max);
+    let mean = energies.iter().sum::<f64>() / energies.len() as f64;
+    assert!(most > mean * 1.000_001, "{energies:?}");
+    let condition = format!("--expect=cpu_energy_j<={}", f64::midpoint(mean, most));
+    let choose = [condition.as_str(), "--choose=workload.uclamp_min"];
+    let output = sweep(&choose);
+    assert_code(&output, 0);
+    let said = stdout(&output).replace('\n', " ");
+    assert!(
+        said.contains("workload.uclamp_min=0% has the least"),
+        "{said}"
+    );
+    let strict = sweep(&[&choose[..], &["--strict"]].concat());
+    assert_code(&strict, 1);
+    let said = stdout(&strict).replace('\n', " ");
+    for part in [
+        "none of 3 points holds",
+        "; nearest: workload.uclamp_min=0%",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
 }
 
 /// Goal: without a choice by name the first metric chooses among what holds; where nothing holds

@@ -274,10 +274,16 @@ fn the_first_line_counts_and_what_differs_comes_first() {
     let text = found.text(Style::default());
     let first = "mon.json → wed.json: 4 pairs, 1 worse, 1 better, 1 not told, 1 the same\n";
     assert!(text.starts_with(first), "{text}");
-    let at = |load: &str| text.find(&format!("\nboard, {load}, linux-7.3:")).expect("there");
+    let at = |load: &str| {
+        text.find(&format!("\nboard, {load}, linux-7.3:"))
+            .expect("there")
+    };
     let places = ["more", "less", "both", "same"].map(at);
     assert!(places.is_sorted(), "{places:?}\n{text}");
-    assert!(text.ends_with("\nboard, same, linux-7.3: the same\n"), "{text}");
+    assert!(
+        text.ends_with("\nboard, same, linux-7.3: the same\n"),
+        "{text}"
+    );
     assert_eq!(text.matches("cpu_energy_j").count(), 3, "{text}");
     // JSON and pages have them as the later result has.
     let order: Vec<&str> = { found.pairs.iter() }
@@ -295,8 +301,7 @@ fn what_grows_with_the_length_is_not_judged() {
         let mut value: Value = serde_json::from_str(&text).expect("JSON");
         value["duration_ns"] = json!(duration_ns);
         for at in 0..2 {
-            value["runs"][0]["seed_runs"][at]["metrics"]["wake_latency_us_p99"] =
-                json!(latency_us);
+            value["runs"][0]["seed_runs"][at]["metrics"]["wake_latency_us_p99"] = json!(latency_us);
         }
         value.to_string()
     };

@@ -6,25 +6,31 @@
 //! words of sentences. Tests by part: `the_best_of_those_that_hold_is_chosen` (`made`, `cost`,
 //! `sentence`), `what_can_be_chosen_by` (`of`, `usual`, `number`).
 //!
+//! What a choice leaves open is `beside`'s.
+//!
 //! Callers: html/sweep/drawn.rs (`number`), html/sweep/answer.rs (`sentence`).
 //!
 //! Tests: crates/report/src/points/tests.rs
 
+mod beside;
+
 use super::{Row, Shape};
 use std::collections::BTreeMap;
-use wakeplace_metrics::{Better, find_metric};
+use wakeplace_metrics::{Better, Expectation, find_metric};
 use wakeplace_outcome::{ChosenPoint, SweepChoice};
 use wakeplace_study::is_of_load;
 use wakeplace_text::{count, did_you_mean, nearest, parse_duration_or_zero_ns, shorten};
 
 /// By what a point is chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     by: String,
     /// It is a varied key, and no metric.
     of_key: bool,
     /// Most is best.
     most: bool,
+    /// What chosen points hold, for what is said beside them.
+    conditions: Vec<Expectation>,
 }
 
 impl Choice {
@@ -39,6 +45,7 @@ impl Choice {
                 by: name.to_owned(),
                 of_key: true,
                 most: false,
+                conditions: Vec::new(),
             });
         }
         match find_metric(name) {
@@ -46,6 +53,7 @@ impl Choice {
                 by: name.to_owned(),
                 of_key: false,
                 most: def.better == Better::Higher,
+                conditions: Vec::new(),
             }),
             Err(error) => {
                 let near = nearest(name, labels.iter().map(String::as_str));
@@ -69,6 +77,15 @@ impl Choice {
             |name: &&String| find_metric(name).is_ok_and(|def| def.better != Better::Neither);
         let first = metrics.iter().find(is_judged)?;
         Self::of(first, &[]).ok()
+    }
+
+    /// The same among points that are judged by these conditions.
+    #[must_use]
+    pub fn among(self, conditions: &[Expectation]) -> Self {
+        Self {
+            conditions: conditions.to_vec(),
+            ..self
+        }
     }
 
     /// A key can be chosen by if all of its values are such: numbers, percentages, or times.
@@ -98,6 +115,7 @@ impl Choice {
     pub(super) fn made(&self, shape: &Shape, rows: &[Row]) -> SweepChoice {
         let mut groups: Vec<ChosenPoint> = Vec::new();
         let mut best: Vec<f64> = Vec::new();
+        let mut members: Vec<Vec<&Row>> = Vec::new();
         let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
         let load: Vec<usize> = (0..shape.names.len())
             .filter(|at| is_of_load(&shape.names[*at]))
@@ -119,7 +137,9 @@ impl Choice {
                     ..ChosenPoint::default()
                 });
                 best.push(f64::INFINITY);
+                members.push(Vec::new());
             }
+            members[place].push(row);
             let group = &mut groups[place];
             group.points += 1;
             if !row.holds.unwrap_or(true) || row.failed > 0 {
@@ -131,6 +151,12 @@ impl Choice {
             if let Some(cost) = cost.filter(|cost| group.chosen.is_none() || *cost < best[place]) {
                 best[place] = cost;
                 group.chosen = Some(number);
+            }
+        }
+        for (group, own) in groups.iter_mut().zip(&members) {
+            let chosen = group.chosen.map(|at| &rows[at]);
+            if chosen.is_some() || group.hold == 0 {
+                group.notes = beside::beside(self, shape, (own.as_slice(), chosen));
             }
         }
         SweepChoice {
@@ -162,14 +188,16 @@ pub(crate) fn sentence(choice: &SweepChoice, group: &ChosenPoint, name: Option<&
     let SweepChoice { by, best, .. } = choice;
     let conditions = choice.conditions.join(", ");
     let all = count(group.points, "point");
+    let notes = std::iter::once("").chain(group.notes.iter().map(String::as_str));
+    let notes = notes.collect::<Vec<_>>().join("; ");
     match (name, choice.conditions.is_empty()) {
-        (Some(name), true) => format!("{place}{name} has the {best} {by} of {all}."),
+        (Some(name), true) => format!("{place}{name} has the {best} {by} of {all}{notes}."),
         (Some(name), false) => format!(
-            "{place}{name} has the {best} {by} of the {} of {all} that hold: {conditions}.",
+            "{place}{name} has the {best} {by} of the {} of {all} that hold: {conditions}{notes}.",
             group.hold
         ),
         (None, _) if group.hold > 0 => format!("{place}no point that holds has a value of {by}."),
         (None, true) => format!("{place}no point has a result."),
-        (None, false) => format!("{place}none of {all} holds: {conditions}."),
+        (None, false) => format!("{place}none of {all} holds: {conditions}{notes}."),
     }
 }

@@ -10,6 +10,7 @@ use super::{Bases, Choice, FoundPoints, Points, SweepFacts};
 use crate::{Format, Style};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use wakeplace_metrics::Expectation;
 use wakeplace_study::{Axis, Design, Request, RunRecord, Source, Sweep};
 
 const ENERGY: &str = "cpu_energy_j";
@@ -48,18 +49,20 @@ fn sweep() -> Sweep {
 /// The runs of its points: by hand, 50 takes four times the energy of 0 on the one, and a quarter
 /// of it on the other.
 fn points() -> Vec<Vec<RunRecord>> {
-    let of = |boost: &str, platform: &str, energies: [f64; 3]| {
-        let seeds = [1, 2, 3].into_iter().zip(energies);
-        seeds
-            .map(|(seed, energy)| run(boost, platform, seed, energy))
-            .collect()
-    };
     vec![
-        of("0", "hikey960", [1.0, 2.0, 4.0]),
-        of("0", "juno-r0", [4.0, 8.0, 16.0]),
-        of("50", "hikey960", [4.0, 8.0, 16.0]),
-        of("50", "juno-r0", [1.0, 2.0, 4.0]),
+        point("0", "hikey960", [1.0, 2.0, 4.0]),
+        point("0", "juno-r0", [4.0, 8.0, 16.0]),
+        point("50", "hikey960", [4.0, 8.0, 16.0]),
+        point("50", "juno-r0", [1.0, 2.0, 4.0]),
     ]
+}
+
+/// The runs of a point, seed by seed.
+fn point(boost: &str, platform: &str, energies: [f64; 3]) -> Vec<RunRecord> {
+    let seeds = [1, 2, 3].into_iter().zip(energies);
+    seeds
+        .map(|(seed, energy)| run(boost, platform, seed, energy))
+        .collect()
 }
 
 fn labels() -> Vec<String> {
@@ -262,6 +265,76 @@ fn the_best_of_those_that_hold_is_chosen() {
     assert_eq!(
         found.sentences(&[]),
         ["runnable_boost_pct=50 has the least cpu_energy_j of 2 points."]
+    );
+}
+
+/// What is said of the least boost that holds these conditions. On `hikey960` 50 takes half of the
+/// energy of 0 twice and twice of it once: 4/3 against 5/3. On `juno-r0` it takes a quarter: 7/3
+/// against 28/3.
+fn said_of(conditions: &[&str], holds: [bool; 4]) -> Vec<String> {
+    let mut all = points();
+    all[0] = point("0", "hikey960", [2.0, 2.0, 1.0]);
+    all[2] = point("50", "hikey960", [1.0, 1.0, 2.0]);
+    let base = sweep().base_point().expect("a base").expect("one");
+    let mut bases = Bases::new(base, &[ENERGY.to_owned()]);
+    for (number, runs) in all.iter().enumerate() {
+        bases.add(number, runs);
+    }
+    let parsed = conditions.iter().map(|text| Expectation::parse(text));
+    let parsed = parsed.collect::<Result<Vec<_>, _>>().expect("conditions");
+    let choice = Choice::of("runnable_boost_pct", &labels()).expect("a key");
+    let mut points = Points::new(&labels(), vec![ENERGY.to_owned()])
+        .compared(Some(bases), 1.0)
+        .judged(Some(holds.into_iter().enumerate().collect()))
+        .choosing(Some(choice.among(&parsed)));
+    for (number, runs) in all.iter().enumerate() {
+        points.add(number, runs);
+    }
+    let words: Vec<String> = conditions.iter().map(|text| (*text).to_owned()).collect();
+    points.finish().sentences(&words)
+}
+
+/// Goal: beside a chosen point stand the change that is not told and the larger values that fail;
+/// where none holds, the nearest.
+#[test]
+fn a_choice_says_what_it_leaves_open() {
+    let said = said_of(&["cpu_energy_j<=1.5"], [false, false, true, false]);
+    assert_eq!(
+        said,
+        [
+            "hikey960: runnable_boost_pct=50 has the least runnable_boost_pct of the 1 of 2 \
+             points that hold: cpu_energy_j<=1.5; the change of cpu_energy_j from the base is not \
+             told.",
+            "juno-r0: none of 2 points holds: cpu_energy_j<=1.5; nearest: runnable_boost_pct=50 \
+             with cpu_energy_j 2.333.",
+        ]
+    );
+    // The base has no change from itself; a quarter in every pair is told.
+    let said = said_of(&["cpu_energy_j>=1.5"], [true, false, false, true]);
+    assert_eq!(
+        said,
+        [
+            "hikey960: runnable_boost_pct=0 has the least runnable_boost_pct of the 1 of 2 points \
+             that hold: cpu_energy_j>=1.5; 50 above it fails.",
+            "juno-r0: runnable_boost_pct=50 has the least runnable_boost_pct of the 1 of 2 points \
+             that hold: cpu_energy_j>=1.5.",
+        ]
+    );
+}
+
+/// Goal: 5/3 misses both conditions by little, 4/3 one of them by more; a base is held to no change
+/// from itself, so it misses none and there is nothing to say.
+#[test]
+fn the_nearest_misses_the_fewest() {
+    let said = said_of(&["cpu_energy_j<=1.5", "cpu_energy_j>=2"], [false; 4]);
+    assert!(
+        said[0].ends_with("; nearest: runnable_boost_pct=50 with cpu_energy_j 1.333."),
+        "{said:?}"
+    );
+    let said = said_of(&["cpu_energy_j<=-90%"], [false; 4]);
+    assert!(
+        said[1].ends_with("; nearest: runnable_boost_pct=50 with cpu_energy_j -75.00 %."),
+        "{said:?}"
     );
 }
 

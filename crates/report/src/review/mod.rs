@@ -4,7 +4,8 @@
 //! means is said by `phrase.rs` and `wakeplace_metrics` alone; rows stand worse, better, not told,
 //! none that matters, and the largest change first within each. Runs that got stuck are said before
 //! all else and have no rows. Tests by part: `the_worst_stands_first` (`rows`, `size`),
-//! `places_of_the_largest_changes_stand_once` (`largest`), crates/cli/tests/all/review.rs (the
+//! `places_of_the_largest_changes_stand_once` (`largest`), `what_never_happened_is_counted_apart`
+//! (review/text.rs), crates/cli/tests/all/review.rs (the
 //! whole).
 //!
 //! Tests: below, crates/cli/tests/all/review.rs
@@ -302,8 +303,10 @@ pub fn largest(review: &Review, most: usize) -> Vec<&ReviewRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::{largest, order, size};
-    use wakeplace_outcome::{Multiplicity, Review, ReviewRow};
+    use super::{largest, order, review_text, size};
+    use crate::Style;
+    use serde_json::json;
+    use wakeplace_outcome::{Comparison, Multiplicity, Review, ReviewRow};
 
     fn row(platform: &str, load: &str, pct: Option<f64>, difference: &str) -> ReviewRow {
         ReviewRow {
@@ -340,6 +343,38 @@ mod tests {
             warnings: Vec::new(),
             comparisons: Vec::new(),
         }
+    }
+
+    /// Goal: frames that nobody missed are no figure within the margin, and missed ones say of how
+    /// many they are, which a run counts.
+    #[test]
+    fn what_never_happened_is_counted_apart() {
+        let missed = |load: &str, base: f64, change: f64, word: &str| ReviewRow {
+            metric: "missed_frames_total".to_owned(),
+            unit: "count".to_owned(),
+            base: Some(base),
+            change: Some(change),
+            ..row("board", load, Some(change - base), word)
+        };
+        let run = |frames: f64| {
+            json!({"platform": "board", "workload": "w", "policy": "p", "seeds": [1],
+                   "metrics": {"frames_total": {"mean": frames}}})
+        };
+        let runs = json!({"duration_ns": 1, "runs": [run(485.0), run(480.0)]});
+        let comparison: Comparison = serde_json::from_value(runs).unwrap();
+        let mut review = review(vec![
+            missed("scroll", 5.6, 4.0, "worse"),
+            missed("idle", 0.0, 0.0, "none that matters"),
+            row("board", "idle", Some(0.1), "none that matters"),
+        ]);
+        review.loads = vec!["scroll".to_owned()];
+        review.comparisons = vec![comparison];
+        let text = review_text(&review, Style::default());
+        let head = "1 pair of board and load: of 2 figures 1 worse, 0 better, 0 not told from \
+                    chance, 1 within 1 %. 1 more is 0 on both sides.";
+        assert!(text.replace('\n', " ").contains(head), "{text}");
+        let whole = "    of 485 frames under the base, 480 under the change\n";
+        assert!(text.contains(whole), "{text}");
     }
 
     #[test]

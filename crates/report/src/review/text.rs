@@ -6,7 +6,8 @@
 //! comparisons; `perc_diff` is the change in percent of the base, as LISA's tables call it. Other
 //! words may change. Tests by part: review.rs::`a_mail_has_72_columns` (`mail`,
 //! `figures`), review.rs::`a_review_says_what_got_worse_first` (`text`),
-//! review.rs::`claims_are_judged` (`claims`).
+//! review.rs::`claims_are_judged` (`claims`), `what_never_happened_is_counted_apart` (`headline`,
+//! `whole_of`).
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
@@ -17,7 +18,7 @@ use crate::number;
 use crate::phrase::{interval, wrap};
 use crate::{Cell, Format, Style, Table};
 use std::fmt::Write as _;
-use wakeplace_outcome::{Claim, ClaimPlace, Difference, Holds, Parting, Review, ReviewRow};
+use wakeplace_outcome::{Claim, ClaimPlace, Difference, Holds, Parting, Review, ReviewRow, Run};
 use wakeplace_text::{count, printable};
 
 /// Columns of a mail, as those of kernel lists.
@@ -29,6 +30,12 @@ const PLACES: usize = 5;
 /// How the tables are to be read.
 const HOW: &str = "base and change: means over the seeds. perc_diff: the change seed by seed (the \
     geometric mean of the ratios) with its 95 % interval; it is not the ratio of the two means.";
+/// Figures that count some of what another one counts, and what that is.
+const PARTS: [(&str, &str, &str); 3] = [
+    ("missed_frames_total", "frames_total", "frames"),
+    ("dropped_frames_total", "frames_total", "frames"),
+    ("missed_periods_total", "periods_total", "periods"),
+];
 /// Columns of a board and a load.
 const PLACE: usize = 28;
 /// Most lines of one table, on a terminal and in a mail; CSV, JSON and the page have all.
@@ -108,20 +115,33 @@ fn nr(review: &Review, wanted: Difference) -> usize {
     rows.filter(|row| row.difference == wanted.word()).count()
 }
 
-/// How many figures got worse and better, and of how many.
+/// It is 0 on both sides: nothing of the kind happened.
+fn is_nothing(row: &ReviewRow) -> bool {
+    let same = row.difference == Difference::Same.word();
+    same && [row.base, row.change] == [Some(0.0); 2]
+}
+
+/// How many figures got worse and better, and of how many; those that are 0 on both sides are
+/// counted apart.
 fn headline(review: &Review) -> String {
     let of = |wanted| nr(review, wanted);
     let untold = of(Difference::NotTold) + of(Difference::Unknown);
+    let nothing = review.rows.iter().filter(|row| is_nothing(row)).count();
+    let apart = match nothing {
+        0 => String::new(),
+        1 => " 1 more is 0 on both sides.".to_owned(),
+        many => format!(" {many} more are 0 on both sides."),
+    };
     format!(
         "{} beside {}, {} of board and load: of {} {} worse, {} better, {untold} not told from \
-         chance, {} within {} %.",
+         chance, {} within {} %.{apart}",
         printable(&review.change),
         printable(&review.base),
         count(review.comparisons.len(), "pair"),
-        count(review.rows.len(), "figure"),
+        count(review.rows.len() - nothing, "figure"),
         of(Difference::Worse),
         of(Difference::Better),
-        of(Difference::Same),
+        of(Difference::Same) - nothing,
         review.margin_pct,
     )
 }
@@ -141,7 +161,7 @@ fn found(review: &Review, width: usize) -> String {
             let _ = write!(text, "\n{title}: nothing that is told.\n");
             continue;
         }
-        let _ = write!(text, "\n{title}\n{}", figures(&own));
+        let _ = write!(text, "\n{title}\n{}", figures(review, &own));
     }
     if nr(review, Difference::NotTold) > 0 {
         let line = format!(
@@ -164,7 +184,11 @@ fn found(review: &Review, width: usize) -> String {
     let main = main_figures(review);
     if main.len() <= SHORT {
         let rows: Vec<&ReviewRow> = main.iter().collect();
-        let _ = write!(text, "\nWhat each load is read by\n{}", figures(&rows));
+        let _ = write!(
+            text,
+            "\nWhat each load is read by\n{}",
+            figures(review, &rows)
+        );
     }
     text.push_str(&("\n".to_owned() + &wrap(HOW, width) + "\n"));
     text.push_str(&claims(&review.claims, width));
@@ -172,7 +196,7 @@ fn found(review: &Review, width: usize) -> String {
 }
 
 /// Figures metric by metric, in the order of their first row.
-fn figures(rows: &[&ReviewRow]) -> String {
+fn figures(review: &Review, rows: &[&ReviewRow]) -> String {
     let mut text = format!(
         "{:30}{:>8}{:>8}{:>10}  95 % CI\n",
         "", "base", "change", "perc_diff"
@@ -198,6 +222,8 @@ fn figures(rows: &[&ReviewRow]) -> String {
         let _ = writeln!(text, " {metric}{unit}");
         for row in own.iter().take(left) {
             text.push_str(&(figure(row) + "\n"));
+            let whole = whole_of(review, row);
+            text.extend(whole.map(|whole| format!("    {whole}\n")));
         }
         if own.len() > left {
             let _ = writeln!(text, "  and {} more (`--format csv`)", own.len() - left);
@@ -205,6 +231,24 @@ fn figures(rows: &[&ReviewRow]) -> String {
         left = left.saturating_sub(own.len());
     }
     text
+}
+
+/// `of 485 frames`: how many there were of which the figure counts some, if a run counts them.
+fn whole_of(review: &Review, row: &ReviewRow) -> Option<String> {
+    let mut parts = PARTS.into_iter();
+    let (_, total, noun) = parts.find(|(part, ..)| *part == row.metric)?;
+    let mut pairs = review.comparisons.iter().zip(&review.loads);
+    let is_it = |run: &Run| run.platform == row.platform;
+    let (of, _) = pairs.find(|(of, load)| **load == row.load && of.runs.iter().any(is_it))?;
+    let [base, change] = of.runs.as_slice() else {
+        return None;
+    };
+    let mean = |run: &Run| run.metrics.value(total)?.mean.map(number::short);
+    let (base, change) = (mean(base)?, mean(change)?);
+    Some(match base == change {
+        true => format!("of {base} {noun}"),
+        false => format!("of {base} {noun} under the base, {change} under the change"),
+    })
 }
 
 /// One line of figures.

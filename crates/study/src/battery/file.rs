@@ -108,6 +108,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Battery, Flaw> {
     Ok(Battery {
         name: name.to_owned(),
         title: raw.title.get_ref().clone(),
+        sha256: None,
         seeds: (1..=seeds as u64).collect(),
         duration_ns: duration(&raw.duration)?,
         boards,

@@ -12,11 +12,13 @@
 //!
 //! Tests: crates/study/src/battery/tests.rs
 
+mod cut;
 mod file;
 #[cfg(test)]
 mod tests;
 
 use crate::catalogue::{read_file, workload_source};
+use crate::identity::hash_of_text;
 use crate::{Ask, AskError, Command, Experiment, Request, Source, StudyError};
 use file::{Load, read};
 use std::path::Path;
@@ -25,6 +27,9 @@ use wakeplace_workload::{Deadlines, is_path};
 
 /// How a file of somebody's own ends.
 const FILE: &str = ".toml";
+
+/// Digits of a file's hash that people are shown.
+const SHA256_DIGITS: usize = 12;
 
 /// Name and text of what is built in, the smallest first.
 const BUILTIN: [(&str, &str); 3] = [
@@ -40,6 +45,8 @@ pub struct Battery {
     pub name: String,
     /// What it is, in one line.
     pub title: String,
+    /// First digits of its file's SHA-256; None: it is built in.
+    pub sha256: Option<String>,
     /// Seeds of each run, where nobody asks for others.
     pub seeds: Vec<u64>,
     duration_ns: u64,
@@ -73,7 +80,13 @@ impl Battery {
             return Self::from_toml(text, name);
         }
         if name.ends_with(FILE) {
-            return Self::from_toml(&read_file(name)?, name);
+            let text = read_file(name)?;
+            let own = Self::from_toml(&text, name)?;
+            let hash = hash_of_text(&text);
+            return Ok(Self {
+                sha256: Some(hash[..SHA256_DIGITS].to_owned()),
+                ..own
+            });
         }
         Err(StudyError::UnknownBattery {
             name: shorten(name),

@@ -144,7 +144,10 @@ impl Evaluate {
             fairness_pct: fairness(&judged),
             longest_wait: longest_wait(&judged),
             failures,
-            warnings: warnings(&judged, found),
+            warnings: {
+                let cut = self.battery.cut(&self.request, cells, found);
+                warnings(&judged, found).into_iter().chain(cut).collect()
+            },
             cells: judged.into_iter().map(|cell| cell.shown).collect(),
         })
     }
