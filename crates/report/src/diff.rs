@@ -134,6 +134,7 @@ fn difference(
         notes.push("in every run the same happened, before and after".to_owned());
     }
     let place = new.place();
+    let same_length = old.duration_ns == new.duration_ns;
     let all_seeds = [&old, &new].map(|of| of.seed_runs.len() == both.len());
     let tasks = match all_seeds {
         [true, true] => [old.tasks, new.tasks],
@@ -172,7 +173,7 @@ fn difference(
         asked: asked.iter().map(|line| printable(line).into()).collect(),
         runs,
         complete,
-        same_length: old.duration_ns == new.duration_ns,
+        same_length,
         tasks,
         settings: [old.settings, new.settings],
     })
