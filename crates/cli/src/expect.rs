@@ -6,8 +6,8 @@
 //! What must stay: the grammar of conditions (`wakeplace_metrics::Expectation`), the columns of the
 //! table, and exit code 1 for a missed condition: scripts and CI rely on them. What is not told
 //! fails with `--strict` alone. A cluster, kind or state that a condition names is there on every
-//! platform. Tests by part: `one_is_not_several` (`sum`), `the_last_line_says_where` (`sum_of`),
-//! `the_nearest_that_was_measured_is_offered` (`measured_instead`),
+//! platform. Tests by part: `the_nearest_that_was_measured_is_offered` (`measured_instead`),
+//! sums.rs::`the_last_line_says_where` (`is_shown` by gates.rs::`several_boards_are_one_table`),
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
 //! results.rs::`two_results_are_compared` (`of_results`, `leave_open`, `say_limit`),
@@ -22,6 +22,10 @@
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
 //! crates/cli/tests/all/said.rs::lists_are_told_from_names
 
+mod sums;
+
+pub(crate) use sums::sum_of;
+
 use crate::failure::{Failure, Verdict};
 use crate::junit::suite_of;
 use wakeplace_metrics::{Expectation, ExpectationError, Limit, METRICS, PairedDelta, RunMetrics};
@@ -29,7 +33,7 @@ use wakeplace_outcome::Check;
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::{Comparison, PolicyRuns};
-use wakeplace_text::{did_you_mean, nearest, one_at_a_time, printable};
+use wakeplace_text::{did_you_mean, nearest, one_at_a_time};
 
 /// Reads the conditions on these policies, the base first; a metric per cluster, kind of CPU or
 /// state must name one of each platform's.
@@ -549,80 +553,9 @@ impl Checked {
     }
 }
 
-/// So many places where something failed stand in the sentence; of more the table tells.
-const MOST_PLACES: usize = 3;
-
-/// The sentence below the table; `failed_at`: where something failed, if there are several places.
-pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>, failed_at: &[&str]) -> String {
-    let (mut held, mut failed, mut open) = (0, 0, 0);
-    for case in cases {
-        match case.holds {
-            Some(true) => held += 1,
-            Some(false) => failed += 1,
-            None => open += 1,
-        }
-    }
-    let all = held + failed + open;
-    let places = match failed_at.len() {
-        1..=MOST_PLACES => Some(printable(&failed_at.join("; ")).into_owned()),
-        _ => None,
-    };
-    match (open, places) {
-        (0, None) => sum(failed, all),
-        (0, Some(places)) => format!("{}: {places}", sum(failed, all).trim_end_matches('.')),
-        (_, places) => {
-            let places = places.map_or_else(String::new, |places| format!("\nFailed: {places}"));
-            format!(
-                "{held} of {all} hold, {failed} failed, {open} not told; more seeds may tell.\
-                 {places}"
-            )
-        }
-    }
-}
-
-/// How many of all were missed.
-fn sum(failed: usize, total: usize) -> String {
-    match (failed, total) {
-        (0, 1) => "The expectation holds.".to_owned(),
-        (_, 1) => "The expectation failed.".to_owned(),
-        (0, all) => format!("All {all} expectations hold."),
-        (failed, all) => format!("{failed} of {all} expectations failed."),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Case, measured_instead, sum, sum_of};
-
-    /// Goal: the last line says where something failed, if that is in few of several places.
-    #[test]
-    fn the_last_line_says_where() {
-        let case = |holds| Case {
-            holds,
-            ..Case::default()
-        };
-        let [held, failed, open] = [Some(true), Some(false), None].map(case);
-        let said = |cases: &[&Case], places: &[&str]| sum_of(cases.iter().copied(), places);
-        let one = [&held, &failed];
-        assert_eq!(said(&one, &[]), "1 of 2 expectations failed.");
-        assert_eq!(
-            said(&one, &["tensor-g5, media.json"]),
-            "1 of 2 expectations failed: tensor-g5, media.json"
-        );
-        assert_eq!(
-            said(&[&failed, &failed], &["a, x", "b, x"]),
-            "2 of 2 expectations failed: a, x; b, x"
-        );
-        assert_eq!(
-            said(&[&failed; 4], &["a", "b", "c", "d"]),
-            "4 of 4 expectations failed."
-        );
-        assert_eq!(
-            said(&[&failed, &open], &["a, x"]),
-            "0 of 2 hold, 1 failed, 1 not told; more seeds may tell.\nFailed: a, x"
-        );
-        assert_eq!(said(&[&held, &held], &[]), "All 2 expectations hold.");
-    }
+    use super::measured_instead;
 
     /// Goal: the joules of a board's CPUs stand for the board's, bogo for joules, periods for
     /// frames; what has nothing to do with it is not offered.
@@ -639,13 +572,5 @@ mod tests {
         let frames = "missed_frames_total";
         assert_eq!(of(frames, bogo), Some("missed_periods_total"));
         assert_eq!(of(frames, joules), None);
-    }
-
-    #[test]
-    fn one_is_not_several() {
-        assert_eq!(sum(0, 1), "The expectation holds.");
-        assert_eq!(sum(1, 1), "The expectation failed.");
-        assert_eq!(sum(0, 2), "All 2 expectations hold.");
-        assert_eq!(sum(1, 2), "1 of 2 expectations failed.");
     }
 }
