@@ -3,14 +3,18 @@
 //! A load with frames is read by them.
 //!
 //! What must stay: figures are the run's metrics and the recording's own; nothing is judged here.
-//! Order of `FRAME_METRICS`: the first is what results are read by. Words may change. Tests by part:
-//! comparison/tests.rs::`a_deadline_that_no_frame_meets_is_said` (`unmet`),
+//! Order of `FRAME_METRICS`: the first is what results are read by. Words may change. Tests by
+//! part: comparison/tests.rs::`a_deadline_that_no_frame_meets_is_said` (`unmet`),
 //! comparison/tests.rs::`missed_frames_are_said_of_all_that_miss_as_many` (`missed`),
-//! experiment/tests.rs::`loads_with_deadlines_are_read_by_their_frames` (`FRAME_METRICS`, `has_frames`),
-//! crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
+//! experiment/tests.rs::`loads_with_deadlines_are_read_by_their_frames` (`FRAME_METRICS`,
+//! `has_frames`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
 //! (`own_deadlines`, `recorded`).
 //!
-//! Tests: crates/study/src/comparison/tests.rs, crates/cli/tests/all/recordings.rs
+//! Callers: experiment.rs (`FRAME_METRICS`, `has_frames`, `own_deadlines`), evaluate/cell.rs
+//! (`FRAME_METRICS`).
+//!
+//! Tests: crates/study/src/comparison/tests.rs, crates/study/src/experiment/tests.rs,
+//! crates/cli/tests/all/recordings.rs
 
 use super::{PolicyRuns, total};
 use wakeplace_text::time;
