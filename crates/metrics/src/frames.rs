@@ -181,6 +181,9 @@ impl Frames {
         for (name, late_ns) in names.into_iter().zip(all.lateness_ns.into_iter().flatten()) {
             values.set(name, late_ns as f64 / 1e3);
         }
+        if let Some(late_ns) = all.latest_ns {
+            values.set("frame_lateness_us_max", late_ns as f64 / 1e3);
+        }
     }
 }
 
@@ -267,6 +270,7 @@ mod tests {
             ("dropped_frames_total", 1.0),
             ("frame_lateness_us_p95", 4000.0),
             ("frame_lateness_us_p99", 4000.0),
+            ("frame_lateness_us_max", 4000.0),
         ] {
             assert_eq!(values.get(name), Some(expected), "{name}");
         }

@@ -8,9 +8,13 @@
 //! the key everywhere else. A metric whose name follows the rule needs nothing here. Free: words
 //! for people that no test quotes. Tests by part: `names_in_words` (`plain`, and its lists).
 //!
+//! A share whose number is a metric, too, says that it is one.
+//!
 //! Callers: html/compared.rs (`plain`), html/rows.rs (`plain`), phrase.rs (`plain`).
 //!
 //! Tests: below
+
+use wakeplace_metrics::find_metric;
 
 /// Parts that are a unit, which stands with the value.
 const UNITS: [&str; 8] = ["j", "w", "us", "ms", "s", "pct", "bogo", "total"];
@@ -69,8 +73,14 @@ pub fn plain(metric: &str) -> String {
     if let Some(first) = text.get(..1).map(str::to_ascii_uppercase) {
         text.replace_range(..1, &first);
     }
+    // Beside the number of what it is a share of, which has the same words.
+    let number = metric.strip_suffix("_pct");
+    let number = number.map(|stem| find_metric(&format!("{stem}_total")));
+    if number.is_some_and(|found| found.is_ok()) {
+        text.push_str(", share");
+    }
     match statistic {
-        Some("longest") if !metric.contains("latency") => format!("{text}, most"),
+        Some("longest") if !metric.contains("late") => format!("{text}, most"),
         Some(statistic) => format!("{text}, {statistic}"),
         None => text,
     }
@@ -88,6 +98,10 @@ mod tests {
             ("wake_latency_us_p99", "Wake-up latency, 99th percentile"),
             ("wake_latency_us_max", "Wake-up latency, longest"),
             ("missed_periods_total", "Missed periods"),
+            ("missed_frames_total", "Missed frames"),
+            ("missed_frames_pct", "Missed frames, share"),
+            ("idle_residency_pct", "Idle residency"),
+            ("frame_lateness_us_max", "Frame lateness, longest"),
             ("busy_cpus_mean", "Busy CPUs, mean"),
             ("throughput_mb_per_s", "Throughput"),
             ("throughput_per_s", "Throughput"),

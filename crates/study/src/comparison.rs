@@ -29,6 +29,7 @@ pub(crate) use cautions::{hardware_clocks, modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
 pub(crate) use frames::{FRAME_METRICS, has_frames, own_deadlines};
+pub(crate) use ignored::drawn_anyway;
 use ignored::ignored;
 pub use stuck::Stuck;
 use stuck::causes;

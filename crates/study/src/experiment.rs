@@ -17,8 +17,8 @@
 //! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use crate::comparison::{
-    Comparison, FRAME_METRICS, Origin, PolicyRuns, endings, hardware_clocks, has_frames,
-    modelled_power, own_deadlines, stuck, together, warnings,
+    Comparison, FRAME_METRICS, Origin, PolicyRuns, drawn_anyway, endings, hardware_clocks,
+    has_frames, modelled_power, own_deadlines, stuck, together, warnings,
 };
 use crate::hotplug::shown;
 use crate::identity::hash_of;
@@ -249,6 +249,7 @@ impl Experiment {
             all.extend(workload.unmodelled.iter().map(not_modelled));
         }
         all.extend(warnings(&runs, workloads, &self.seeds));
+        all.extend(drawn_anyway(&runs, &self.platform));
         all.extend(runs.iter().filter_map(cut_timeline));
         for (name, policy, scheduler) in self.contenders() {
             let notes = scheduler.map(|scheduler| scheduler.notes.clone());

@@ -147,9 +147,16 @@ fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hi
                 states.join(", ")
             )
         }
-        _ => "Performance (of 1024) and cost (per unit of work) are the policy core's energy \
-              model, derived from CPU power alone."
-            .to_owned(),
+        _ => {
+            let from = match domain.opps[0].em_power.is_some() {
+                true => "the column EM mW (what the kernel believes)",
+                false => "CPU power alone",
+            };
+            format!(
+                "Performance (of 1024) and cost (per unit of work) are the policy core's energy \
+                 model, derived from {from}."
+            )
+        }
     };
     let work = match domain.opps[0].work_power.is_some() {
         true => " Work is what the board draws more while a CPU is busy; no CPU energy.",

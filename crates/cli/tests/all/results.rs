@@ -634,6 +634,16 @@ fn a_platform_is_shown_with_its_sources() {
         let text = stdout(&run(&["platform", "show", "hikey960"]));
         assert!(text.contains(word), "{word}");
     }
+    // What the energy model of the core is made of: what a kernel believes, where a file says so.
+    for (name, from) in [
+        ("gs101", "the column EM mW (what the kernel believes)"),
+        ("hikey960", "CPU power alone"),
+    ] {
+        let text = stdout(&run(&["platform", "show", name]));
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = format!("energy model, derived from {from}.");
+        assert!(words.contains(&said), "{text}");
+    }
     let markdown = stdout(&run(&["platform", "show", "tc2", "--format", "md"]));
     assert!(markdown.starts_with("# tc2\n") && markdown.contains("\n## CPUs\n"));
 }

@@ -175,6 +175,7 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "frame_lateness_us_p50",
             "frame_lateness_us_p95",
             "frame_lateness_us_p99",
+            "frame_lateness_us_max",
             "group_periods_total",
             "group_throttled_periods_total",
             "group_throttled_s",

@@ -83,6 +83,8 @@ metrics! {
         "Time from a frame's deadline to its end, 95th percentile";
     "frame_lateness_us_p99", "us", Lower,
         "Time from a frame's deadline to its end, 99th percentile";
+    "frame_lateness_us_max", "us", Lower,
+        "Time from a frame's deadline to its end, the latest of those done";
     "busy_cpus_mean", "cpus", Neither, "Mean number of CPUs that execute";
     "idle_residency_pct", "%", Higher,
         "CPU time in idle states deeper than a CPU's first that does not poll";
@@ -152,9 +154,9 @@ metrics! {
     "wakeups_{cluster}_total", "count", Neither,
         "Waking tasks placed in a cluster or on a kind of CPU";
     "frames_of_{chain}_total", "count", Neither,
-        "Frames of this chain; where there are several chains";
+        "Frames of this chain, of one alone as well";
     "missed_frames_of_{chain}_total", "count", Lower,
-        "Missed frames of this chain; where there are several chains";
+        "Missed frames of this chain, of one alone as well";
     "periods_of_{group}_total", "count", Neither,
         "Periods of this task group; where several have cpu.max. `/` in its name is `_` here";
     "throttled_periods_of_{group}_total", "count", Lower,

@@ -10,7 +10,11 @@
 //! `has_frames`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
 //! (`own_deadlines`, `recorded`).
 //!
-//! Tests: crates/study/src/comparison/tests.rs, crates/cli/tests/all/recordings.rs
+//! Callers: experiment.rs (`FRAME_METRICS`, `has_frames`, `own_deadlines`), evaluate/cell.rs
+//! (`FRAME_METRICS`).
+//!
+//! Tests: crates/study/src/comparison/tests.rs, crates/study/src/experiment/tests.rs,
+//! crates/cli/tests/all/recordings.rs
 
 use super::{PolicyRuns, total};
 use wakeplace_text::time;

@@ -4,11 +4,13 @@
 //! What must stay: no figure changes; which kernel has what is told by the policy's parameters,
 //! never by its name; `idle_mode` is the table of policy/src/packing/mode.c. Words may change.
 //! Tests by part: `a_mode_that_changes_nothing_is_told` (`idle_mode`),
+//! `drawn_powers_that_are_believed_are_told` (`drawn_anyway`),
 //! `what_an_era_ignores_is_said` (`ignored`, `hints`, `slices`).
 //!
 //! Tests: below, crates/cli/tests/all/compared.rs::what_an_era_ignores_is_said
 
 use super::PolicyRuns;
+use wakeplace_platform::{FreqDomain, Platform, PowerUnit};
 use wakeplace_workload::{Phase, Workload};
 
 /// Hints before 5.3, slices of tasks' own before EEVDF.
@@ -51,6 +53,31 @@ fn idle_mode(run: &PolicyRuns) -> Option<String> {
     })
 }
 
+/// Policies that are given the drawn powers on a machine whose energy model has them anyway, or is
+/// made of a driver's costs.
+pub(crate) fn drawn_anyway(runs: &[PolicyRuns], platform: &Platform) -> Vec<String> {
+    let own_powers = |domain: &FreqDomain| {
+        let mut opps = domain.opps.iter();
+        domain.em_costs.is_some() || opps.all(|opp| opp.power_in_model() == opp.power)
+    };
+    let has_model = platform.has_energy_model && platform.power_unit != PowerUnit::None;
+    if !has_model || !platform.freq_domains.iter().all(own_powers) {
+        return Vec::new();
+    }
+    let asks = |run: &&PolicyRuns| {
+        let mut overrides = run.overrides.iter();
+        overrides.any(|(key, value)| key == "em_powers" && value == "drawn")
+    };
+    let said = |run: &PolicyRuns| {
+        format!(
+            "{}: `em_powers=drawn` changes nothing: the energy model of {} has no powers but those \
+             that it draws (`wakeplace platform show` has a column EM where they differ)",
+            run.policy, platform.name
+        )
+    };
+    runs.iter().filter(asks).map(said).collect()
+}
+
 /// Some task asks for a clamp that changes something: a least above 0 or a most below 1024.
 fn hints(workload: &Workload) -> bool {
     let bound = |min: Option<u16>, max: Option<u16>| {
@@ -72,20 +99,42 @@ fn slices(workload: &Workload) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::idle_mode;
+    use super::{drawn_anyway, idle_mode};
     use crate::PolicyRuns;
+    use wakeplace_platform::Platform;
     use wakeplace_policy_sys::Policy;
 
-    fn said(name: &str) -> Option<String> {
+    fn runs(name: &str) -> PolicyRuns {
         let policy = Policy::parse(name).unwrap();
-        idle_mode(&PolicyRuns {
+        PolicyRuns {
             policy: name.to_owned(),
             overrides: crate::experiment::overrides(&policy),
             settings: crate::experiment::settings(&policy),
             metrics: Vec::new(),
             reports: Vec::new(),
             timeline: None,
-        })
+        }
+    }
+
+    fn said(name: &str) -> Option<String> {
+        idle_mode(&runs(name))
+    }
+
+    /// Goal: by platforms/*.toml: gs101 has `em_uw` beside its powers, hikey960 has none, and
+    /// zen4-7950x has no powers at all.
+    #[test]
+    fn drawn_powers_that_are_believed_are_told() {
+        let both = [runs("linux-7.3"), runs("linux-7.3:em_powers=drawn")];
+        let said = |board: &str| drawn_anyway(&both, &Platform::builtin(board).unwrap());
+        let told = said("hikey960");
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].starts_with("linux-7.3:em_powers=drawn: `em_powers=drawn` changes nothing"),
+            "{told:?}"
+        );
+        for board in ["gs101", "zen4-7950x"] {
+            assert!(said(board).is_empty(), "{board}");
+        }
     }
 
     /// Goal: by the table of mode.c: `balanced` acts on packing alone, `powersave` on the headroom

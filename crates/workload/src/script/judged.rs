@@ -57,6 +57,8 @@ pub struct FrameFigures {
     pub streak_max: u64,
     /// From the deadline to the end: median, 95th and 99th percentile of those that were done, ns.
     pub lateness_ns: Option<[i64; 3]>,
+    /// From the deadline to the end of the latest of those that were done, ns.
+    pub latest_ns: Option<i64>,
 }
 
 impl FrameFigures {
@@ -81,6 +83,7 @@ impl FrameFigures {
             }
         }
         late.sort_unstable();
+        this.latest_ns = late.last().copied();
         let percentile = |percent: usize| {
             let rank = (late.len() * percent).div_ceil(100).max(1);
             late[rank - 1]
@@ -119,6 +122,7 @@ mod tests {
             dropped: 1,
             streak_max: 3,
             lateness_ns: Some([1, 4, 4]),
+            latest_ns: Some(4),
         };
         assert_eq!(FrameFigures::of([one, other]), expected);
     }
@@ -129,5 +133,6 @@ mod tests {
         assert_eq!(FrameFigures::of(none), FrameFigures::default());
         let dropped = FrameFigures::of([[JudgedFrame::Dropped]]);
         assert_eq!((dropped.missed, dropped.lateness_ns), (1, None));
+        assert_eq!(dropped.latest_ns, None);
     }
 }

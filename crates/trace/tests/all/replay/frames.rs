@@ -250,6 +250,7 @@ fn what_became_of_recorded_frames() {
         dropped: 0,
         streak_max: 1,
         lateness_ns: Some([-11_910_000, 5_090_000, 5_090_000]),
+        latest_ns: Some(5_090_000),
     };
     assert_eq!(workload.chains[0].recorded, Some(expected));
 }
