@@ -5,7 +5,8 @@
 # TREE is only read. OUT keeps what was built, so that a second call builds what changed. FRAGMENTs
 # are configuration fragments, merged in their order after config/base.config; one of
 # config/like-*.config says what the simulated machine is. JOBS (default: all CPUs), CC, HOSTCC and
-# CROSS_COMPILE as usual (docs/guide/kernel.md#what-it-needs).
+# CROSS_COMPILE as usual (docs/guide/kernel.md#what-it-needs). WPSIM_COHERENT=1: accesses to memory
+# call hooks (docs/rules/contended-lines.md#coherence).
 # Exit codes: 2 the tree or the configuration cannot be used, 3 a tool is missing, 4 a compile error
 # (the compiler's messages are on standard error), 5 a symbol that nobody defines (named).
 #
@@ -27,6 +28,7 @@ cross=${CROSS_COMPILE:-}
 cc=${CC:-${cross}gcc}
 hostcc=${HOSTCC:-${CC:-gcc}}
 jobs=${JOBS:-$(nproc)}
+coherent=${WPSIM_COHERENT:-}
 
 say() { printf 'kernel-shim: %s\n' "$*" >&2; }
 die() { code=$1; shift; say "$*"; exit "$code"; }
@@ -46,6 +48,16 @@ for tool in make "$cc" "$hostcc" "${cross}ld" "${cross}nm" "${cross}objcopy" \
 	"${cross}readelf" flex bison bc; do
 	command -v "$tool" >/dev/null || die 3 "$tool is not installed"
 done
+
+# Hooks at accesses are gcc's: clang has none for those that are volatile, nor older ones.
+if [ -n "$coherent" ]; then
+	printf 'int f(volatile int *p) { return *p; }\n' |
+		"$cc" -O2 -fsanitize=thread --param tsan-distinguish-volatile=1 \
+			--param tsan-instrument-func-entry-exit=0 -S -x c -o - - 2>/dev/null |
+		grep -q __tsan_volatile_read4 ||
+		die 2 "$cc cannot instrument accesses to memory, as model.coherence=on needs it; \
+expected gcc 12 or later"
+fi
 
 # write FILE: standard input to FILE, which keeps its date when nothing changes.
 write() {
@@ -94,7 +106,8 @@ kbuild() {
 	# The messages name files below the overlay: they are the user's.
 	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$hostcc" \
 		CROSS_COMPILE="$cross" \
-		KBUILD_BUILD_TIMESTAMP=0 WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" \
+		KBUILD_BUILD_TIMESTAMP=0 ${coherent:+WPSIM_COHERENT=1} \
+		WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" \
 		"$@" >"$out/log" 2>&1
 }
 
@@ -157,7 +170,8 @@ stubs() {
 	local wp=$out/wp unknown
 	"${cross}nm" -u "$wp/all.o" | awk '$1 == "U" {print $2}' | sort -u >"$wp/undefined"
 	grep -oE '[A-Za-z_][A-Za-z0-9_]* = ' "$wp/kernel.lds" | sed 's/ = //' >"$wp/known"
-	printf '%s\n' _GLOBAL_OFFSET_TABLE_ jiffies >>"$wp/known"
+	printf '%s\n' _GLOBAL_OFFSET_TABLE_ jiffies _end __ehdr_start \
+		__start_wp_registers __stop_wp_registers wp_keys_start wp_keys_end >>"$wp/known"
 	sort -u -o "$wp/known" "$wp/known"
 	# What a sanitizer calls is in the program that opens the object, what counts lines in a
 	# library that is linked to it (WPSIM_LDFLAGS).
@@ -184,18 +198,46 @@ stubs() {
 	} | write "$wp/missing.S"
 }
 
+# The hooks that the instrumented objects call.
+priced() {
+	compile lines "$cc -O2 -g1 -w -fPIC -fno-builtin -fvisibility=hidden \
+		-fno-stack-protector -fno-omit-frame-pointer -fno-strict-aliasing \
+		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/lines.c"
+}
+
+# Addresses of static keys, which are code on a real machine and data here: by their names in the
+# tree's text.
+keys() {
+	local wp=$out/wp s
+	grep -rhoE '(DEFINE|DECLARE)_STATIC_KEY_(TRUE|FALSE|MAYBE)(_RO)?\([^)]*\)' \
+		"$tree/kernel" "$tree/drivers/base" "$tree/drivers/cpufreq" "$tree/include/linux" |
+		sed 's/.*(//; s/)//; s/.*, *//' | sort -u >"$wp/key-names"
+	"${cross}nm" --defined-only "$wp/all.o" | awk '$2 ~ /[bBdD]/ {print $3}' | sort |
+		uniq -u | comm -12 - "$wp/key-names" >"$wp/keys"
+	"${cross}objcopy" --globalize-symbols="$wp/keys" "$wp/all.o"
+	{
+		printf '.data\n.balign 8\n.globl wp_keys_start, wp_keys_end\n'
+		printf '.hidden wp_keys_start, wp_keys_end\nwp_keys_start:\n'
+		while read -r s; do printf '.hidden %s\n.quad %s\n' "$s" "$s"; done <"$wp/keys"
+		printf 'wp_keys_end:\n.section .note.GNU-stack,"",%%progbits\n'
+	} | write "$wp/keys.S"
+	"$cc" -c -o "$wp/keys.o" "$wp/keys.S" || exit 4
+}
+
 link() {
 	local wp=$out/wp cmd
 	mkdir -p "$wp"
 	cmd=$(flags)
 	[ -n "$cmd" ] || die 2 "the tree's own command line is not to be found"
 	governor
-	compile shim "$cmd -I$here/shim -I$out/tree -I$wp \
+	compile shim "$cmd ${coherent:+-fno-sanitize=thread} -I$here/shim -I$out/tree -I$wp \
 		-Wno-missing-prototypes -Wno-missing-declarations \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/shim.c"
-	compile stub "$cc -O2 -g1 -w -fPIC -fno-builtin -fvisibility=hidden -fno-stack-protector \
+	compile stub "$cc -O2 ${coherent:+-DWPSIM_COHERENT} -g1 -w -fPIC -fno-builtin \
+		-fvisibility=hidden -fno-stack-protector \
 		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/stub.c"
+	[ -z "$coherent" ] || priced
 	(cd "$out/obj" && eval "$cmd -E -P -DLINKER_SCRIPT -D__ASSEMBLY__ -D__ASSEMBLER__ \
 		-x assembler-with-cpp \
 		$here/shim/kernel.lds.S") | sed -n '/^SECTIONS/,$p' |
@@ -205,13 +247,15 @@ link() {
 		--wrap=__update_load_avg_se --wrap=__update_load_avg_blocked_se \
 		--wrap=__update_load_avg_cfs_rq --wrap=pick_task_fair --wrap=pick_next_task_fair \
 		--whole-archive kernel/sched/built-in.a --no-whole-archive \
-		$objs "$wp/shim.o" "$wp/stub.o") 2>"$out/log" || {
+		$objs "$wp/shim.o" "$wp/stub.o" ${coherent:+"$wp/lines.o"}) 2>"$out/log" || {
 		cat "$out/log" >&2
 		die 5 "the objects do not go together"
 	}
+	[ -z "$coherent" ] || keys
 	stubs
 	"$cc" -c -o "$wp/missing.o" "$wp/missing.S" || exit 4
 	"$cc" -shared -nostdlib -o "$out/kernel.so.new" "$wp/all.o" "$wp/missing.o" \
+		${coherent:+"$wp/keys.o"} \
 		-Wl,-T,"$wp/kernel.lds" -Wl,--version-script="$here/shim/so.map" \
 		-Wl,-Bsymbolic -Wl,--no-undefined \
 		-Wl,-z,noexecstack -Wl,-z,now -Wl,-soname,kernel.so \
@@ -225,7 +269,7 @@ link() {
 mkdir -p "$out/obj" "$out/wp" || exit 2
 overlay
 defines=$(probe)
-echo "$defines ${WPSIM_CFLAGS:-} ${WPSIM_SHIM_CFLAGS:-}" | write "$out/defines"
+echo "$defines $coherent ${WPSIM_CFLAGS:-} ${WPSIM_SHIM_CFLAGS:-}" | write "$out/defines"
 configure "$@"
 objs=$(objects)
 kbuild -j"$jobs" kernel/sched/ $objs

@@ -171,10 +171,20 @@ ran_ns() {
 	cut -d ' ' -f 1 "/proc/$1/schedstat"
 }
 
+# Its tasks are gone: they may have waited for their quota as they were killed.
+over() {
+	echo max >"$groups/$1/cpu.max"
+	tries=0
+	until rmdir "$groups/$1" 2>/dev/null; do
+		tries=$((tries + 1))
+		[ $tries -le 200 ] || { echo "$1: they do not end" && return 1; }
+		sleep 0.1
+	done
+}
+
 # Thirty tasks share a thousandth of a CPU. A turn of a tick for each takes minutes; within 12 s
-# each
-# has had one: it runs once it has waited for ten, and is looked at once a second. Kernels before
-# 6.17 do not tell sched_ext of the quota.
+# each has had one: it runs once it has waited for ten, and is looked at once a second. Kernels
+# before 6.17 do not tell sched_ext of the quota.
 small_quota() {
 	group small || return 1
 	sh -c "echo \$\$ >$groups/small/cgroup.procs; taskset -p 2 \$\$ >/dev/null
@@ -191,12 +201,26 @@ small_quota() {
 	waiting=$(paste $tmp/small-before $tmp/small-after | awk '$1 == $2' | wc -l)
 	echo "$waiting of $# did not run in 12 s"
 	[ $# = 30 ] && [ "$waiting" = 0 ] || return 1
-	tries=0
-	until rmdir $groups/small 2>/dev/null; do
-		tries=$((tries + 1))
-		[ $tries -le 200 ] || { echo "they do not end" && return 1; }
-		sleep 0.1
-	done
+	over small
+}
+
+# One kind of `inside`, for so many seconds.
+inside_kind() {
+	most=1000000
+	[ "$1" != pi ] || most=3000000
+	(
+		sleep 1
+		echo '1000 1000000' >$groups/small/cpu.max
+	) &
+	setting=$!
+	wakeplace-guest inside-storm "$1" $groups/small --seconds "$2" >$tmp/inside
+	code=$?
+	wait $setting || return 1
+	[ $code = 0 ] || return 1
+	echo max >$groups/small/cpu.max
+	us=$(sed -n 's/.*"wait_us_max":\([0-9]*\).*/\1/p' $tmp/inside)
+	echo "$1: others waited for $us us at most"
+	[ "${us:-$most}" -lt $most ]
 }
 
 # Tasks of a group with a thousandth of a CPU hold what others wait for, each kind for so long. What
@@ -206,22 +230,12 @@ small_quota() {
 inside() {
 	group small || return 1
 	for kind in files rcu mutex pi; do
-		most=1000000
-		[ $kind != pi ] || most=3000000
-		(
-			sleep 1
-			echo '1000 1000000' >$groups/small/cpu.max
-		) &
-		setting=$!
-		wakeplace-guest inside-storm $kind $groups/small --seconds "$1" >$tmp/inside ||
+		if ! inside_kind $kind "$1"; then
+			over small
 			return 1
-		wait $setting || return 1
-		echo max >$groups/small/cpu.max
-		us=$(sed -n 's/.*"wait_us_max":\([0-9]*\).*/\1/p' $tmp/inside)
-		echo "$kind: others waited for $us us at most"
-		[ "${us:-$most}" -lt $most ] || return 1
+		fi
 	done
-	rmdir $groups/small
+	over small
 }
 
 # Wanted exit code, then the command. Nothing else may happen to the scheduler that runs.

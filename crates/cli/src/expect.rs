@@ -6,18 +6,19 @@
 //! What must stay: the grammar of conditions (`wakeplace_metrics::Expectation`), the columns of the
 //! table, and exit code 1 for a missed condition: scripts and CI rely on them. What is not told
 //! fails with `--strict` alone. A cluster, kind or state that a condition names is there on every
-//! platform. Tests by part: `one_is_not_several` (`sum`),
+//! platform. Tests by part: `one_is_not_several` (`sum`), `the_last_line_says_where` (`sum_of`),
 //! `the_nearest_that_was_measured_is_offered` (`measured_instead`),
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
-//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`),
+//! results.rs::`two_results_are_compared` (`of_results`, `leave_open`, `say_limit`),
 //! results.rs::`a_task_that_never_lets_time_pass_is_named` (`stuck`),
 //! crates/cli/tests/all/gates.rs::`checks_are_in_the_json` (`judge`, `outcome`),
+//! gates.rs::`beside_a_stuck_load_nothing_is_judged` (`unjudged`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`),
 //! crates/cli/tests/all/said.rs::`lists_are_told_from_names` (`a_single`).
 //!
 //! Tests: below, crates/cli/tests/all/results.rs,
-//! crates/cli/tests/all/gates.rs::checks_are_in_the_json,
+//! crates/cli/tests/all/gates.rs,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
 //! crates/cli/tests/all/said.rs::lists_are_told_from_names
 
@@ -28,7 +29,7 @@ use wakeplace_outcome::Check;
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::{Comparison, PolicyRuns};
-use wakeplace_text::{did_you_mean, nearest, one_at_a_time};
+use wakeplace_text::{did_you_mean, nearest, one_at_a_time, printable};
 
 /// Reads the conditions on these policies, the base first; a metric per cluster, kind of CPU or
 /// state must name one of each platform's.
@@ -342,6 +343,7 @@ pub(crate) fn check(expectations: &[Expectation], judged: &Judged<'_>, strict: b
                 let modelled = judged.modelled_power;
                 let unit = wakeplace_report::unit_of(&expectation.metric, modelled);
                 checked.add(expectation.condition(), runs.policy, &unit, found);
+                checked.say_limit(expectation);
             }
         }
     }
@@ -357,11 +359,15 @@ pub(crate) fn judge(
 ) -> Vec<(String, Checked)> {
     let is_stuck = |of: &Comparison| of.runs.iter().any(PolicyRuns::is_stuck);
     let any = comparisons.iter().any(is_stuck);
-    let judged = if any { &[] } else { expectations };
     let one = |of: &mut Comparison| {
+        let policies = of.runs.iter().map(|runs| runs.policy.clone());
         let checked = match is_stuck(of) {
-            true => stuck(of.runs.iter().map(|runs| runs.policy.clone())),
-            false => check(judged, &(&*of).into(), strict),
+            true => stuck(policies),
+            // Conditions that are not judged are not absent.
+            false if any && !expectations.is_empty() => {
+                unjudged(policies, "another load got stuck, nothing is judged")
+            }
+            false => check(expectations, &(&*of).into(), strict),
         };
         if !expectations.is_empty() {
             of.checks = checked.outcome(None).collect();
@@ -399,12 +405,9 @@ fn one_of(expectation: &Expectation, of: &JudgedRuns<'_>) -> Option<Found> {
         let instead = measured_instead(&expectation.metric, of.measured.iter().copied());
         return Some(Found::absent(instead));
     };
-    let text = found.change.map(|change| match change.bounds() {
-        Some((low, high)) if low.is_finite() && high.is_finite() => {
-            format!("{:+.2} % [{low:+.1}, {high:+.1}]", change.delta_pct)
-        }
-        _ if change.delta_pct.is_infinite() => "from 0".to_owned(),
-        _ => format!("{:+.2} %", change.delta_pct),
+    let text = found.change.map(|change| {
+        let means = [found.base, found.mean].map(|mean| mean.unwrap_or(f64::NAN));
+        wakeplace_report::from_to(means, change.delta_pct, change.bounds())
     });
     Some(Found {
         change: found.change,
@@ -508,6 +511,13 @@ impl Checked {
         });
     }
 
+    /// What was expected, in words, behind what was found: a CI system shows that sentence alone.
+    fn say_limit(&mut self, expectation: &Expectation) {
+        if let Some(case) = self.cases.last_mut() {
+            case.said += &format!("; expected {}", expectation.limit_in_words());
+        }
+    }
+
     /// One that cannot be judged.
     pub(crate) fn leave_open(&mut self, expected: String, policy: &str, why: &str) {
         let found = Found::new(None, Some(why.to_owned()), None);
@@ -530,12 +540,20 @@ impl Checked {
         let mut table = Table::new("expectations", &HEADS).align("mean", Align::Right);
         self.rows.iter().for_each(|row| table.row(row.clone()));
         let table = table.render(Format::Human, style);
-        format!("\n{table}{}\n", sum_of(&self.cases))
+        format!("\n{table}{}\n", sum_of(&self.cases, &[]))
+    }
+
+    /// People are shown something of it.
+    pub(crate) fn is_shown(&self) -> bool {
+        !self.rows.is_empty()
     }
 }
 
-/// The sentence below the table.
-pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>) -> String {
+/// So many places where something failed stand in the sentence; of more the table tells.
+const MOST_PLACES: usize = 3;
+
+/// The sentence below the table; `failed_at`: where something failed, if there are several places.
+pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>, failed_at: &[&str]) -> String {
     let (mut held, mut failed, mut open) = (0, 0, 0);
     for case in cases {
         match case.holds {
@@ -545,10 +563,19 @@ pub(crate) fn sum_of<'a>(cases: impl IntoIterator<Item = &'a Case>) -> String {
         }
     }
     let all = held + failed + open;
-    match open {
-        0 => sum(failed, all),
-        open => {
-            format!("{held} of {all} hold, {failed} failed, {open} not told; more seeds may tell.")
+    let places = match failed_at.len() {
+        1..=MOST_PLACES => Some(printable(&failed_at.join("; ")).into_owned()),
+        _ => None,
+    };
+    match (open, places) {
+        (0, None) => sum(failed, all),
+        (0, Some(places)) => format!("{}: {places}", sum(failed, all).trim_end_matches('.')),
+        (_, places) => {
+            let places = places.map_or_else(String::new, |places| format!("\nFailed: {places}"));
+            format!(
+                "{held} of {all} hold, {failed} failed, {open} not told; more seeds may tell.\
+                 {places}"
+            )
         }
     }
 }
@@ -565,7 +592,37 @@ fn sum(failed: usize, total: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{measured_instead, sum};
+    use super::{Case, measured_instead, sum, sum_of};
+
+    /// Goal: the last line says where something failed, if that is in few of several places.
+    #[test]
+    fn the_last_line_says_where() {
+        let case = |holds| Case {
+            holds,
+            ..Case::default()
+        };
+        let [held, failed, open] = [Some(true), Some(false), None].map(case);
+        let said = |cases: &[&Case], places: &[&str]| sum_of(cases.iter().copied(), places);
+        let one = [&held, &failed];
+        assert_eq!(said(&one, &[]), "1 of 2 expectations failed.");
+        assert_eq!(
+            said(&one, &["tensor-g5, media.json"]),
+            "1 of 2 expectations failed: tensor-g5, media.json"
+        );
+        assert_eq!(
+            said(&[&failed, &failed], &["a, x", "b, x"]),
+            "2 of 2 expectations failed: a, x; b, x"
+        );
+        assert_eq!(
+            said(&[&failed; 4], &["a", "b", "c", "d"]),
+            "4 of 4 expectations failed."
+        );
+        assert_eq!(
+            said(&[&failed, &open], &["a, x"]),
+            "0 of 2 hold, 1 failed, 1 not told; more seeds may tell.\nFailed: a, x"
+        );
+        assert_eq!(said(&[&held, &held], &[]), "All 2 expectations hold.");
+    }
 
     /// Goal: the joules of a board's CPUs stand for the board's, bogo for joules, periods for
     /// frames; what has nothing to do with it is not offered.

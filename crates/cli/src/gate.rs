@@ -1,4 +1,5 @@
-//! `--expect` for studies and sweeps: each case and each point is judged by itself. A change of a
+//! `--expect` for several places: each case of a study and each point of a sweep is judged by
+//! itself, and what was found of them, or of several boards and loads, is one table. A change of a
 //! case is from its first column, a change of a point from the sweep's base
 //! (docs/guide/results.md, "Gates").
 //!
@@ -11,6 +12,7 @@
 //! change is judged. Two studies of one name stay two. Tests by part:
 //! crates/cli/tests/all/gates.rs::`a_study_is_a_gate` (`of_studies`, `add_study`, `case_of`),
 //! gates.rs::`a_sweep_is_a_gate` (`add`, `judge`, `point_of`, `text`),
+//! gates.rs::`several_boards_are_one_table` (`failed_at`),
 //! gates.rs::`a_sweep_has_a_base` (`base_of`, `holding`),
 //! crates/cli/tests/all/sweeps.rs::`a_strict_choice_holds_in_each_run` (`in_each_run`),
 //! gates.rs::`checks_are_in_the_json` (`outcome`),
@@ -454,7 +456,7 @@ pub(crate) fn text(all: &[(String, Checked)], what: &str, style: Style) -> Strin
     if rows.is_empty() {
         return String::new();
     }
-    let sum = expect::sum_of(rows.iter().map(|(case, _)| *case));
+    let sum = expect::sum_of(rows.iter().map(|(case, _)| *case), &failed_at(all));
     let more = rows.len().saturating_sub(MOST_SHOWN);
     if more > 0 {
         rows.sort_by_key(|(case, _)| match case.holds {
@@ -473,6 +475,18 @@ pub(crate) fn text(all: &[(String, Checked)], what: &str, style: Style) -> Strin
         more => format!("{} more: --export-junit FILE\n", count(more, "check")),
     };
     format!("\n{table}{more}{sum}\n")
+}
+
+/// The places where something failed, each once; none of a single place.
+fn failed_at(all: &[(String, Checked)]) -> Vec<&str> {
+    let mut places: Vec<&str> = Vec::new();
+    for (name, checked) in all.iter().filter(|_| all.len() > 1) {
+        let failed = checked.cases().iter().any(|case| case.holds == Some(false));
+        if failed && !places.contains(&name.as_str()) {
+            places.push(name);
+        }
+    }
+    places
 }
 
 /// Whether all of them hold.

@@ -7,6 +7,7 @@
 //! Nothing of a name is markup. CI systems take what has one name for one: no two suites of a file
 //! have the same, and no two cases of a suite. Tests by part: `checks_are_a_suite` (`suite`,
 //! `case`), `no_two_have_one_name` (`apart`, `is_new`, `numbered`),
+//! `a_name_with_a_number_is_a_name_too` (`add`, `free`),
 //! crates/cli/tests/all/results.rs::`two_results_are_compared` (`text`, `suite_of`, `JunitExport`).
 //!
 //! Tests: below, crates/cli/tests/all/results.rs::two_results_are_compared
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use quick_xml::Writer;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use wakeplace_study::Comparison;
@@ -51,8 +52,10 @@ pub(crate) fn suite_of(comparison: &Comparison) -> String {
 /// Checks under one name.
 struct Suite<'a> {
     name: String,
-    /// By policy and condition.
+    /// By policy and condition the last number that was given.
     cases: BTreeMap<[String; 2], usize>,
+    /// By policy the names that were given.
+    given: BTreeSet<[String; 2]>,
     /// Each with its name.
     named: Vec<(String, &'a Case)>,
 }
@@ -61,8 +64,9 @@ struct Suite<'a> {
 /// policies of a difference are, unless a condition and policy stands in both.
 fn apart(all: &[(String, Checked)]) -> Vec<Suite<'_>> {
     let mut suites: Vec<Suite<'_>> = Vec::new();
-    // Where the last suite of each name stands, and how many there are.
+    // Where the last suite of each name stands, and its number.
     let mut known: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut given: BTreeSet<String> = BTreeSet::new();
     for (name, checked) in all {
         let name = printable(name).into_owned();
         let (at, nth) = known.get(&name).copied().unwrap_or((suites.len(), 0));
@@ -70,10 +74,13 @@ fn apart(all: &[(String, Checked)]) -> Vec<Suite<'_>> {
         let at = match joins {
             true => at,
             false => {
-                known.insert(name.clone(), (suites.len(), nth + 1));
+                let (own, nth) = free(&name, nth + 1, |own| given.contains(own));
+                given.insert(own.clone());
+                known.insert(name, (suites.len(), nth));
                 suites.push(Suite {
-                    name: numbered(&name, nth + 1),
+                    name: own,
                     cases: BTreeMap::new(),
+                    given: BTreeSet::new(),
                     named: Vec::new(),
                 });
                 suites.len() - 1
@@ -81,16 +88,13 @@ fn apart(all: &[(String, Checked)]) -> Vec<Suite<'_>> {
         };
         let suite = &mut suites[at];
         for case in checked.cases() {
-            let nth = suite.cases.entry(Suite::key(case)).or_default();
-            *nth += 1;
-            let name = numbered(&printable(&case.expected), *nth);
-            suite.named.push((name, case));
+            suite.add(case);
         }
     }
     suites
 }
 
-impl Suite<'_> {
+impl<'a> Suite<'a> {
     /// What a case is called, as the file has it.
     fn key(case: &Case) -> [String; 2] {
         [&case.policy, &case.expected].map(|text| printable(text).into_owned())
@@ -99,6 +103,29 @@ impl Suite<'_> {
     /// It has no case of this name.
     fn is_new(&self, case: &Case) -> bool {
         !self.cases.contains_key(&Self::key(case))
+    }
+
+    /// Adds a case by a name that no other of its policy has.
+    fn add(&mut self, case: &'a Case) {
+        let key = Self::key(case);
+        let nth = self.cases.get(&key).map_or(1, |nth| nth + 1);
+        let [policy, expected] = &key;
+        let is_given = |own: &str| self.given.contains(&[policy.clone(), own.to_owned()]);
+        let (name, nth) = free(expected, nth, is_given);
+        self.given.insert([policy.clone(), name.clone()]);
+        self.cases.insert(key, nth);
+        self.named.push((name, case));
+    }
+}
+
+/// The first name that is not given, by numbers from `nth` on, and its number.
+fn free(name: &str, mut nth: usize, is_given: impl Fn(&str) -> bool) -> (String, usize) {
+    loop {
+        let own = numbered(name, nth);
+        if !is_given(&own) {
+            return (own, nth);
+        }
+        nth += 1;
     }
 }
 
@@ -239,5 +266,33 @@ mod tests {
             found,
             expected.map(|(name, cases)| (name.to_owned(), cases.to_owned()))
         );
+    }
+
+    /// Goal: names differ where one of them looks like a numbered one, before or behind it.
+    #[test]
+    fn a_name_with_a_number_is_a_name_too() {
+        let case = |expected: &&str| Case {
+            expected: (*expected).to_owned(),
+            policy: "p".to_owned(),
+            ..Case::default()
+        };
+        let of = |suite: &str, conditions: &[&str]| {
+            let cases = conditions.iter().map(case).collect();
+            (suite.to_owned(), Checked::of(cases))
+        };
+        let all = [
+            of("s", &["a", "a", "a (2)", "a"]),
+            of("s (2)", &["a", "a (2)", "a"]),
+            of("s", &["a"]),
+        ];
+        let found = apart(&all);
+        let suites: Vec<&str> = found.iter().map(|suite| suite.name.as_str()).collect();
+        assert_eq!(suites, ["s", "s (2)", "s (3)"]);
+        let names = |at: usize| -> Vec<&str> {
+            let named = found[at].named.iter();
+            named.map(|(name, _)| name.as_str()).collect()
+        };
+        assert_eq!(names(0), ["a", "a (2)", "a (2) (2)", "a (3)"]);
+        assert_eq!(names(1), ["a", "a (2)", "a (3)"]);
     }
 }

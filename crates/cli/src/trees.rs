@@ -25,7 +25,7 @@ use wakeplace_kernel_run::{Trees, like};
 use wakeplace_kernel_tree::{Like, Watch};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{TREE_PREFIX, TreeRef, provide_trees};
-use wakeplace_study::BuiltTree;
+use wakeplace_study::{Ask, BuiltTree};
 
 /// Hears of trees that a run needs for another kind of machine.
 struct Late(Terminal);
@@ -42,11 +42,21 @@ impl Watch for Late {
     }
 }
 
-/// Builds the trees among these policies for these platforms, and lets their names be parsed. A
-/// platform that cannot be loaded is named later, by who loads it.
+/// Whether settings ask for the price of a tree's own accesses to memory.
+pub(crate) fn coherent(ask: &Ask) -> bool {
+    let settings = ask.texts("set");
+    let own = settings.iter().rev();
+    let mut own = own.filter_map(|text| text.strip_prefix("model.coherence="));
+    own.next() == Some("on")
+}
+
+/// Builds the trees among these policies for these platforms, and lets their names be parsed.
+/// `coherent`: their accesses to memory are priced. A platform that cannot be loaded is named
+/// later, by who loads it.
 pub(crate) fn provide(
     policies: &[String],
     platforms: &[String],
+    coherent: bool,
     config: Option<&Path>,
     terminal: Terminal,
 ) -> Result<(), Failure> {
@@ -63,7 +73,7 @@ pub(crate) fn provide(
         let loaded = platforms
             .iter()
             .filter_map(|name| Platform::load(name).ok());
-        likes.extend(loaded.map(|platform| like(&platform)));
+        likes.extend(loaded.map(|platform| like(&platform).coherent(coherent)));
         likes.sort_unstable();
         likes.dedup();
         let trees = Arc::new(Trees::of_user(config, Box::new(Steps::start(terminal)))?);

@@ -103,6 +103,30 @@ pub enum RunError {
         /// Its last CPU.
         last: usize,
     },
+    /// The price of a kernel's accesses is asked for where no kernel's code runs.
+    #[error(
+        "model.coherence: policy `{policy}` is no kernel's own code; expected `kernel:VERSION` or \
+         `kernel:PATH`, as `kernel:6.12`"
+    )]
+    NoAccesses {
+        /// The policy's name.
+        policy: String,
+    },
+    /// Lines are asked for that have no price.
+    #[error(
+        "--lines: cache lines have no price in this run; expected `--set model.coherence=on` \
+         beside it"
+    )]
+    NoLines,
+    /// The machine does not say what a cache line costs.
+    #[error(
+        "model.coherence: platform `{platform}` does not say what a cache line costs; expected \
+         one with `[coherence]`, as `spr-2s`"
+    )]
+    NoLineCosts {
+        /// Platform name.
+        platform: String,
+    },
     /// A cap of a frequency domain that the machine lacks.
     #[error("model.freq_cap: frequency domain {domain}, but `{platform}` has domains 0 to {last}")]
     NoFreqDomain {
@@ -310,6 +334,7 @@ pub fn check(
     check_classes(platform, policy, workload)?;
     check_hardware(platform, options)?;
     check_idle(policy, options)?;
+    check_coherence(platform, policy, options)?;
     groups::check_groups(policy, workload, options)?;
     Core::new(&core_facts(platform, policy), policy.core_params()).map_err(|error| {
         RunError::Machine {
@@ -371,6 +396,31 @@ fn check_idle(policy: &Policy, options: &Options) -> Result<(), RunError> {
     if options.cpuidle == CpuIdle::Teo && policy.core_params().teo == WP_TEO_NONE {
         return Err(RunError::NoTeo {
             policy: policy.name().to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// The price of accesses is asked for where a kernel makes some, on a machine that states it.
+fn check_coherence(
+    platform: &Platform,
+    policy: &Policy,
+    options: &Options,
+) -> Result<(), RunError> {
+    if !options.coherence {
+        return match options.lines {
+            0 => Ok(()),
+            _ => Err(RunError::NoLines),
+        };
+    }
+    if policy.tree().is_none() {
+        return Err(RunError::NoAccesses {
+            policy: policy.name().to_owned(),
+        });
+    }
+    if platform.coherence.is_none() {
+        return Err(RunError::NoLineCosts {
+            platform: platform.name.clone(),
         });
     }
     Ok(())

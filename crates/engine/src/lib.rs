@@ -54,15 +54,15 @@ pub use observe::Observer;
 use observe::{Both, NoObserver};
 pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{
-    CallbackTotals, Counted, Ended, EventCount, GroupTotals, KernelCounts, LongestWait, RunReport,
-    SchedExtReport, TaskTotals, ThreadName, Waiting, WaitsFor,
+    CallbackTotals, Counted, Ended, EventCount, GroupTotals, KernelCounts, LinesTold, LongestWait,
+    RunReport, SchedExtReport, TaskTotals, ThreadName, Waiting, WaitsFor,
 };
 pub use policy_change::{PolicyChange, PolicyChangeError};
 pub use state::{
     Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState, StateView, States,
 };
 pub use threads::{Numbered, Threads, thread_name};
-pub use wakeplace_kernel_abi::Updated;
+pub use wakeplace_kernel_abi::{LineCost, Updated};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 pub use wakeplace_sched_ext as sched_ext;

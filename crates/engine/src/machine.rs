@@ -96,6 +96,8 @@ pub(crate) struct Machine {
     /// The hint that hardware gets where it chooses clocks itself; None: it never does.
     preference: Option<u8>,
     pub(crate) costs: Costs,
+    /// Paths of a tree's kernel take time: what lines cost. None: they take none.
+    pub(crate) coherence: Option<LineCosts>,
     /// What the kernel's threads and the parent do takes the same time on every CPU.
     pub(crate) wall_times: bool,
 }
@@ -140,6 +142,18 @@ impl Smt {
         let busy = busy.clamp(1, self.core_capacity.len());
         (alone * self.core_capacity[busy - 1] / (1024 * busy as u64)).max(1)
     }
+}
+
+/// What an access of a tree's kernel to memory takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineCosts {
+    /// The core has the line; on the biggest CPU at its highest frequency.
+    pub(crate) hit_ps: u64,
+    pub(crate) near_ns: u64,
+    pub(crate) far_ns: u64,
+    pub(crate) clean_ns: u64,
+    /// So many lines are told at the end, with what they have cost.
+    pub(crate) told: usize,
 }
 
 /// Costs in work units; those in ns are wall time.
@@ -279,6 +293,7 @@ impl Machine {
             smt: Smt::new(platform),
             preference: platform.cpufreq.as_ref().map(|own| own.preference),
             costs: Costs::new(platform, options),
+            coherence: None,
             wall_times: platform
                 .housekeeping
                 .as_ref()
@@ -298,7 +313,31 @@ impl Machine {
         let mut machine = Self::new(platform, options, None);
         let latency = wake_latency_us;
         machine.idle = idle_states(platform, options, latency, |state| !state.polling);
+        if let Some(stated) = platform.coherence.as_ref().filter(|_| options.coherence) {
+            machine.price_lines(platform, stated, options.lines);
+        }
         machine
+    }
+
+    /// Paths of the kernel take the time of their accesses: it is no cost beside that. Lines of
+    /// the workload's own take as long as the kernel's.
+    fn price_lines(
+        &mut self,
+        platform: &Platform,
+        stated: &wakeplace_platform::Coherence,
+        told: usize,
+    ) {
+        let costs = LineCosts {
+            hit_ps: stated.hit_ps,
+            near_ns: stated.near.ns,
+            far_ns: stated.far.ns,
+            clean_ns: stated.clean.ns,
+            told,
+        };
+        self.near = Nearness::of_coherence(platform, costs.near_ns, costs.far_ns);
+        self.coherence = Some(costs);
+        let kernel = &mut self.costs;
+        (kernel.context_switch, kernel.wakeup, kernel.tick) = (0, 0, 0);
     }
 
     /// The machine as the core is told of it, with what a look at a CPU takes here: a cache line

@@ -43,6 +43,8 @@ pub(crate) struct Nearness {
     places: Vec<Place>,
     /// By level; None: the machine does not say, or lines cost nothing.
     line_ns: Option<[u64; 6]>,
+    /// The kernel's own lines are priced elsewhere.
+    of_workload: bool,
 }
 
 impl Nearness {
@@ -62,7 +64,23 @@ impl Nearness {
         Self {
             places: (0..).zip(&platform.cpus).map(place).collect(),
             line_ns: stated.map(line_ns),
+            of_workload: false,
         }
+    }
+
+    /// Where a tree's kernel pays for each of its accesses: lines of the workload take as long.
+    pub(crate) fn of_coherence(platform: &Platform, near_ns: u64, far_ns: u64) -> Self {
+        Self {
+            line_ns: Some([0, 0, near_ns, near_ns, far_ns, far_ns]),
+            of_workload: true,
+            ..Self::new(platform, false)
+        }
+    }
+
+    /// Lines of the kernel's records are counted by the engine, as no kernel of a tree's is.
+    #[inline]
+    pub(crate) fn has_records(&self) -> bool {
+        self.line_ns.is_some() && !self.of_workload
     }
 
     /// Lines take time on this machine.

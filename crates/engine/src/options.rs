@@ -62,6 +62,10 @@ pub struct Options {
     pub lock_other_cache_ns: Option<u64>,
     /// While a task that went to sleep is still on its CPU.
     pub switch_out_ns: Option<u64>,
+    /// Paths of a tree's kernel take the time of their accesses to memory.
+    pub coherence: bool,
+    /// So many of the most expensive cache lines are told; 0: none. Changes no run.
+    pub lines: usize,
     /// What a callback of a sched_ext scheduler takes, ns of the biggest CPU at its highest
     /// frequency; None: as assumed (docs/rules/sched-ext.md#costs).
     pub scx_callback_ns: Option<u64>,
@@ -106,6 +110,8 @@ impl Default for Options {
             lock_shared_cache_ns: None,
             lock_other_cache_ns: None,
             switch_out_ns: None,
+            coherence: false,
+            lines: 0,
             scx_callback_ns: None,
             scx_kfunc_ns: None,
             irq: Vec::new(),
@@ -224,6 +230,8 @@ const LATENCY_DOC: &str = "idle states that take longer to leave are disabled, a
 const SEEN_DOC: &str = "until others see which CPU a waking task goes to (platform, off, ns)";
 const FORK_DOC: &str = "work to create a thread, on the biggest CPU (platform, off, ns)";
 const IPI_DOC: &str = "until an inter-processor interrupt is taken (platform, off, ns)";
+const COHERENCE_DOC: &str = "time of a kernel tree's own accesses to memory: hits, transfers of \
+     cache lines, locks (on, off)";
 const CALLBACK_DOC: &str = "what a callback of a sched_ext scheduler takes, on the biggest CPU \
      (assumed: 100 ns, off, ns)";
 const KFUNC_DOC: &str = "what each kfunc takes that it calls, on the biggest CPU (assumed: 10 ns, \
@@ -243,7 +251,7 @@ impl Options {
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
     /// All settings `model.*`: name, place and help. A new one is one row here.
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 23] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 24] {
         let o = self;
         let (switch, time, cost) = (Slot::Switch, Slot::Time, Slot::Cost);
         [
@@ -289,6 +297,7 @@ impl Options {
                 time(&mut o.switch_out_ns),
                 SWITCH_DOC,
             ),
+            ("model.coherence", switch(&mut o.coherence), COHERENCE_DOC),
             (
                 "model.scx_callback_ns",
                 cost(&mut o.scx_callback_ns),
@@ -345,6 +354,7 @@ impl Options {
         keys.retain(|(key, ..)| match *key {
             "model.irq" => !self.irq.is_empty(),
             "model.policy_per_cpu" => !self.policy_per_cpu,
+            "model.coherence" => self.coherence,
             "model.scx_callback_ns" => self.scx_callback_ns.is_some(),
             "model.scx_kfunc_ns" => self.scx_kfunc_ns.is_some(),
             "model.freq_cap" => !self.freq_cap.is_empty(),

@@ -23,6 +23,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use wakeplace_kernel_abi::LineCost;
 use wakeplace_sched_ext::{Callback, Exit};
 
 /// Why the run ended.
@@ -226,6 +227,15 @@ pub struct LongestWait {
     pub place: String,
 }
 
+/// What cache lines have cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinesTold {
+    /// So many lines were asked for.
+    pub most: usize,
+    /// What each field has cost by each function, the most expensive first: of all lines.
+    pub uses: Vec<LineCost>,
+}
+
 /// Facts of a finished run. By default: one of no length, in which nothing happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunReport {
@@ -241,6 +251,8 @@ pub struct RunReport {
     pub events_by_kind: Vec<EventCount>,
     /// What a tree's kernel counted of its own doings; None: our model ran.
     pub kernel_counts: Option<KernelCounts>,
+    /// What cache lines have cost in a tree's kernel; None: that was not asked for.
+    pub lines: Option<LinesTold>,
     /// Hash over all events and decisions: equal runs have equal hashes. `BehaviourHash` is one
     /// over what happened.
     pub event_hash: u64,

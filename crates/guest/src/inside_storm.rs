@@ -155,15 +155,18 @@ impl Place {
     /// A folder with files in it, and a lock.
     fn new() -> io::Result<Self> {
         let folder = std::env::temp_dir().join(format!("inside-storm-{}", std::process::id()));
+        let lock = PiLock::new()?;
         fs::create_dir(&folder)?;
-        for number in 0..FILES {
-            File::create(folder.join(format!("file-{number}")))?;
-        }
-        Ok(Self {
+        // From here on the folder goes with it.
+        let place = Self {
             entries: File::open(&folder)?,
             folder,
-            lock: PiLock::new()?,
-        })
+            lock,
+        };
+        for number in 0..FILES {
+            File::create(place.folder.join(format!("file-{number}")))?;
+        }
+        Ok(place)
     }
 }
 
@@ -173,7 +176,7 @@ impl Drop for Place {
     }
 }
 
-/// A holder, until it is killed. Its exit code says that it could not even begin.
+/// A holder, until it is killed. Its exit code: 1: it could not join; 2: a turn failed.
 fn hold(place: &Place, kind: Kind, group: Option<&Path>) -> u8 {
     // Written by the process itself: 0 is the writer.
     let joined = group.is_none_or(|group| fs::write(group.join(PROCS), "0").is_ok());

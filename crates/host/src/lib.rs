@@ -15,11 +15,15 @@
 //! Tests by part: `a_board_with_everything_lacks_nothing` (`new`, `checks`, `can_run`),
 //! probe.rs::`an_empty_tree_stops_only_the_live_scheduler` (`can_run`),
 //! probe.rs::`this_machine_is_probed_without_failing` (`default`). `fact` and `remedy` make what
-//! all of them read.
+//! all of them read. crates/kernel-tree/src/doctor.rs::`what_is_kept_is_counted` and
+//! crates/lab/src/doctor.rs::`without_a_way_to_fetch_what_is_absent_is_required`
+//! (`missing_or_ok`, `archive`), crates/cli/src/commands/doctor.rs (`without`).
 //!
-//! Callers: crates/cli/src/commands/doctor.rs, crates/scx/src/preflight.rs.
+//! Callers: crates/cli/src/commands/doctor.rs, crates/scx/src/preflight.rs;
+//! crates/kernel-tree/src and crates/lab/src/doctor.rs (`missing_or_ok`, `archive`).
 //!
-//! Tests: crates/host/tests/probe.rs, beside its modules
+//! Tests: crates/host/tests/probe.rs, beside its modules, crates/kernel-tree/src/doctor.rs,
+//! crates/lab/src/doctor.rs
 
 mod btf;
 mod config;
@@ -81,9 +85,14 @@ pub struct Check {
     pub remedy: String,
     /// Who asks for it.
     pub needed_for: NeededFor,
-    /// False where its user runs without it, only worse.
+    /// False where its user runs without it.
     pub required: bool,
+    /// What then happens, in words that its name completes: [`WORSE`] where nobody says more.
+    pub without: &'static str,
 }
+
+/// What runs without a fact that is only wished for.
+pub const WORSE: &str = "only worse without";
 
 /// Looks at a machine through its file tree.
 #[derive(Clone, Debug)]
@@ -149,13 +158,55 @@ pub(crate) fn fact(
         remedy: String::new(),
         needed_for,
         required,
+        without: WORSE,
     }
+}
+
+/// A fact that is there or missing, and what to do about it where it is missing.
+#[must_use]
+pub fn missing_or_ok(
+    name: &'static str,
+    needed_for: NeededFor,
+    required: bool,
+    missing: bool,
+    found: impl Into<String>,
+    remedy: impl Into<String>,
+) -> Check {
+    match missing {
+        true => fact(name, needed_for, required, State::Missing, found).remedy(remedy),
+        false => fact(name, needed_for, required, State::Ok, found),
+    }
+}
+
+/// Can Debian's archive be asked? These of its programs are not here. It is wished for: what was
+/// fetched before is enough.
+#[must_use]
+pub fn archive(
+    name: &'static str,
+    needed_for: NeededFor,
+    unfetched: &[&str],
+    remedy: &str,
+) -> Check {
+    let found = match unfetched {
+        [] => "apt and dpkg-deb are here".to_owned(),
+        _ => format!("not here: {}", unfetched.join(", ")),
+    };
+    let missing = !unfetched.is_empty();
+    let check = missing_or_ok(name, needed_for, false, missing, found, remedy);
+    check.without("fetches nothing without")
 }
 
 impl Check {
     /// Gives the same fact with what to do about it.
     pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
+        self
+    }
+
+    /// Gives the same fact with what happens without it.
+    #[must_use]
+    pub fn without(mut self, words: &'static str) -> Self {
+        self.without = words;
         self
     }
 }

@@ -16,13 +16,14 @@
 
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
+use crate::lines::{Coherence, RawUse};
 use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
 use crate::turns::{Entity, RawTurn};
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -63,6 +64,9 @@ pub mod state {
     pub const SPIN: u32 = 4;
     /// Kernel work that takes time: [`crate::Tree::go_on`] when it is done.
     pub const WORK: u32 = 5;
+    /// In the middle of a path, for a cache line or a lock: [`crate::Tree::go_on`] at the time
+    /// `work_ns`.
+    pub const STALL: u32 = 6;
 }
 
 /// A CPU: the kernel writes, the host clears.
@@ -71,7 +75,7 @@ pub mod state {
 pub struct Cpu {
     /// When its clock event device fires, or [`NEVER`].
     pub next_event_ns: u64,
-    /// How long its kernel work takes.
+    /// How long its kernel work takes; of [`state::STALL`] until when, or [`NEVER`].
     pub work_ns: u64,
     /// What it does: [`state`].
     pub state: u32,
@@ -83,7 +87,10 @@ pub struct Cpu {
     pub ipi: u32,
     /// It is listed in the view.
     pub changed: u32,
-    pub unused: u32,
+    /// Of [`state::STALL`]: interrupts are on.
+    pub open: u32,
+    /// When `ipi` was sent, if paths take time.
+    pub sent_ns: u64,
     /// Context switches since boot.
     pub switches: u64,
     /// To kernel threads among them.
@@ -106,7 +113,9 @@ pub struct View {
     pub detail: u32,
     pub dead: u32,
     pub signals: u32,
-    pub unused: u32,
+    pub access_ps: u32,
+    pub horizon_ns: u64,
+    pub local_ns: u64,
     pub warnings: u64,
     pub decisions: u64,
     pub works: u64,
@@ -183,6 +192,7 @@ pub struct Machine {
     pub nr_idle: u32,
     pub nr_nodes: u32,
     pub unused: u32,
+    pub coherence: *const Coherence,
     pub cpus: *const MachineCpu,
     pub domains: *const Domain,
     pub idle: *const IdleTable,
@@ -488,31 +498,39 @@ pub struct HostTable {
     pub turned: Option<unsafe extern "C" fn(*mut c_void, *const RawTurn)>,
 }
 
+/// A struct's name, a field's, the struct's size and the field's offset, bytes.
+pub type Row = (&'static str, &'static str, usize, usize);
+
+/// A row of a struct and a field of it, both in the header's words first.
+macro_rules! row {
+    ($name:literal, $field:literal, $type:ty, $member:ident) => {
+        (
+            $name,
+            $field,
+            std::mem::size_of::<$type>(),
+            std::mem::offset_of!($type, $member),
+        )
+    };
+}
+
 /// Each struct with its size and the offset of its last field, in the header's words.
 #[must_use]
-pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
-    use std::mem::{offset_of, size_of};
-    macro_rules! row {
-        ($name:literal, $field:literal, $type:ty, $member:ident) => {
-            (
-                $name,
-                $field,
-                size_of::<$type>(),
-                offset_of!($type, $member),
-            )
-        };
-    }
-    vec![
+pub fn layout() -> Vec<Row> {
+    let mut rows = vec![
         row!("wpk_opp", "uw", Opp, uw),
         row!("wpk_domain", "boot_khz", Domain, boot_khz),
         row!("wpk_idle_state", "flags", IdleState, flags),
         row!("wpk_idle_table", "nr_states", IdleTable, nr_states),
         row!("wpk_machine_cpu", "idle", MachineCpu, idle),
+        row!("wpk_coherence", "ipi_ns", Coherence, ipi_ns),
+        row!("wpk_line_use", "lock_ps", RawUse, lock_ps),
         row!("wpk_machine", "now_ns", Machine, now_ns),
         row!("wpk_cpu", "ticks", Cpu, ticks),
         row!("wpk_cpu", "changed", Cpu, changed),
+        row!("wpk_cpu", "sent_ns", Cpu, sent_ns),
         row!("wpk_view", "rcu_callbacks", View, rcu_callbacks),
         row!("wpk_view", "detail", View, detail),
+        row!("wpk_view", "local_ns", View, local_ns),
         row!("wpk_choice", "idle_stamp_ns", Choice, idle_stamp_ns),
         row!("wpk_choice", "allowed", Choice, allowed),
         row!("wpk_party", "flip_age_ns", Party, flip_age_ns),
@@ -539,6 +557,14 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_demand", "last_update_ns", Demand, last_update_ns),
         row!("wpk_governor", "in_progress", Governor, in_progress),
         row!("wpk_request", "cpus", RawRequest, cpus),
+    ];
+    rows.extend(layout_of_turns());
+    rows
+}
+
+/// Those of what a wake-up or a pick tells.
+fn layout_of_turns() -> Vec<Row> {
+    vec![
         row!("wpk_entity", "vprot", Entity, vprot),
         row!("wpk_entity", "vruntime", Entity, vruntime),
         row!("wpk_entity", "deadline", Entity, deadline),

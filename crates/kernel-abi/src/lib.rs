@@ -12,6 +12,7 @@
 
 pub mod abi;
 mod call;
+pub mod lines;
 mod machine;
 pub mod signals;
 mod tree;
@@ -21,6 +22,7 @@ pub use abi::{
     Attr, Choice, Cpu, CpuState, Energy, Facts, Group, MachineCpu, Opp, Party, TaskState,
 };
 pub use call::{Call, Fork, Mask};
+pub use lines::{Coherence, LineCost};
 pub use machine::{Domain, IdleState, Machine};
 pub use signals::{Demand, FreqAsked, Governor, Signal, Updated};
 pub use tree::{CALL, Decided, ORDER, Refused, Told, Tree};

@@ -35,6 +35,8 @@ pub struct Machine {
     pub seed: u64,
     /// When it boots.
     pub now_ns: u64,
+    /// What a cache line costs; none: paths of the kernel take no time.
+    pub coherence: Option<crate::lines::Coherence>,
 }
 
 /// CPUs with one frequency.
@@ -101,6 +103,7 @@ impl Machine {
             nr_idle: count(&tables),
             nr_nodes: self.nodes.max(1),
             unused: 0,
+            coherence: self.coherence.as_ref().map_or(ptr::null(), ptr::from_ref),
             cpus: self.cpus.as_ptr(),
             domains: domains.as_ptr(),
             idle: tables.as_ptr(),

@@ -17,6 +17,7 @@
 
 use crate::abi::{Choice, Cpu, CpuState, Energy, Facts, Party, TaskState};
 use crate::call::Call;
+use crate::lines::LineCost;
 use crate::signals::Updated;
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +89,16 @@ impl Told {
 pub trait Tree {
     /// The time at which the next entries happen, ns.
     fn set_now(&mut self, now_ns: u64);
+
+    /// For the next entry, where paths take time: when the next thing happens elsewhere, ns, and
+    /// what an access to memory takes that needs no transfer, ps.
+    fn set_ahead(&mut self, horizon_ns: u64, access_ps: u32);
+
+    /// When the last entry was over, ns, and until when nothing happens elsewhere by now.
+    fn ahead(&self) -> (u64, u64);
+
+    /// What cache lines have cost, the most expensive first.
+    fn lines(&self) -> Vec<LineCost>;
 
     /// Decisions come with all that they depend on.
     fn set_detail(&mut self, detail: bool);

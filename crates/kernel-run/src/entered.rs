@@ -24,7 +24,7 @@ use crate::faults::Place;
 use std::ffi::CStr;
 use std::rc::Rc;
 use wakeplace_kernel_abi::{
-    Call, Cpu, CpuState, Decided, Fork, Refused, TaskState, Told, Tree, Updated,
+    Call, Cpu, CpuState, Decided, Fork, LineCost, Refused, TaskState, Told, Tree, Updated,
 };
 use wakeplace_kernel_tree::Kernel;
 use wakeplace_kernel_tree::kernel::{Decision, Fault, Host};
@@ -107,6 +107,18 @@ impl Tree for Entered {
     fn set_now(&mut self, now_ns: u64) {
         self.place.now_ns.set(now_ns);
         self.kernel.set_now(now_ns);
+    }
+
+    fn set_ahead(&mut self, horizon_ns: u64, access_ps: u32) {
+        self.kernel.set_ahead(horizon_ns, access_ps);
+    }
+
+    fn ahead(&self) -> (u64, u64) {
+        self.kernel.ahead()
+    }
+
+    fn lines(&self) -> Vec<LineCost> {
+        self.kernel.lines()
     }
 
     fn set_detail(&mut self, detail: bool) {

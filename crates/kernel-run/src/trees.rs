@@ -167,7 +167,7 @@ impl TreeRuns for KernelTree {
         observer: &mut dyn Observer,
     ) -> Result<RunReport, String> {
         let built = self
-            .built(like(platform))
+            .built(like(platform).coherent(options.coherence))
             .map_err(|error| error.to_string())?;
         let input = Input {
             object: &built.object,

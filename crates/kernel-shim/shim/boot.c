@@ -265,5 +265,6 @@ wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
 	if (error)
 		return error;
 	wp_booted = 1;
+	stalls_begin(m->coherence);
 	return 0;
 }

@@ -42,7 +42,7 @@ static void mask_of(struct cpumask *to, const wpk_u64 *mask)
 /* -EINVAL: no mask. */
 static int set_affinity(struct task_struct *p, const wpk_u64 *mask)
 {
-	static struct cpumask cpus;
+	struct cpumask cpus;
 
 	if (!mask)
 		return -EINVAL;

@@ -96,11 +96,11 @@ static int deliver(unsigned int cpu)
 	}
 	if (!wp_booted && c->next_event_ns <= view.now_ns)
 		what |= WPK_TIMER;
-	if (what) {
+	if (what && c->state != WPK_STALL) {
 		wpk_interrupt(cpu, what);
 		return 1;
 	}
-	if (c->state == WPK_SPIN) {
+	if (c->state == WPK_SPIN || (c->state == WPK_STALL && c->work_ns != WPK_NEVER)) {
 		wpk_continue(cpu);
 		return 1;
 	}
@@ -128,6 +128,11 @@ static unsigned int quiet_cpu(void)
 
 	for (cpu = 0; cpu < nr_cpus; cpu++)
 		if (view.cpus[cpu].state == WPK_WAIT)
+			return cpu;
+	/* One that waits for a lock cannot go on before it has that. */
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		if (cpu_online(cpu) && (view.cpus[cpu].state != WPK_STALL ||
+					view.cpus[cpu].work_ns != WPK_NEVER))
 			return cpu;
 	return cpumask_first(cpu_online_mask);
 }

@@ -240,7 +240,7 @@ static wpk_s64 group_set(unsigned int number, const char *name, const char *valu
 	struct kernfs_open_file of = { .kn = &node };
 	struct wp_group *g = group(number);
 	struct cftype *file;
-	static char text[256];
+	char text[256];
 	ssize_t n;
 
 	if (!g)

@@ -38,6 +38,7 @@ static void send(unsigned int cpu, unsigned int what)
 			wpsim_take_irq();
 		return;
 	}
+	stall_sent(c);
 	c->ipi |= what;
 	changed(cpu);
 }
@@ -285,6 +286,26 @@ static void exit_to_user(void)
 	wpsim_irq_flags = ARCH_IRQ_ENABLED;
 }
 
+#ifdef WPSIM_COHERENT
+/* The host's words are gone when the CPU first waits for a line: `current` has a copy of them. */
+static const struct wpk_call *own_call(const struct wpk_call *call)
+{
+	struct kept_call *kept = current->thread.kept;
+
+	if (!kept)
+		kept = current->thread.kept = wp_host_alloc(sizeof(*kept), 8);
+	if (keep_call(kept, call))
+		return call;
+	return &kept->call;
+}
+#else
+/* No time passes before all has been read. */
+static const struct wpk_call *own_call(const struct wpk_call *call)
+{
+	return call;
+}
+#endif
+
 /* A user's thread: in user mode the host lets time pass; every entry into the kernel is here. */
 static void user_loop(void *arg)
 {
@@ -297,7 +318,7 @@ static void user_loop(void *arg)
 		rcu_settle();
 		to_host(WPK_USER);
 		if (request.kind == ENTER_CALL) {
-			const struct wpk_call *call = request.call;
+			const struct wpk_call *call = own_call(request.call);
 			unsigned long visit = request.visit;
 			wpk_u64 ticket = call->ticket;
 			wpk_s64 answer;

@@ -17,9 +17,33 @@
  */
 
 /* Zeroed memory of the host's. */
-void *wp_alloc(unsigned long size, unsigned long align)
+void *wp_host_alloc(unsigned long size, unsigned long align)
 {
 	return host->alloc(host->data, size, align);
+}
+
+#ifdef WPSIM_COHERENT
+/* Where lines have a price, places must repeat: they are of lines.c's own. */
+void *wp_alloc_for(unsigned long size, unsigned long align, const void *site, const char *name)
+{
+	void *p = wpl_alloc(size, align, site, name);
+
+	if (!p)
+		wp_fault(WPK_FAULT_SHIM, "no memory is left for %lu bytes", size);
+	return p;
+}
+
+/* NULL is nothing. */
+void wp_free(void *p)
+{
+	if (p)
+		wpl_free(p);
+}
+#else
+/* Who asks does not matter. */
+void *wp_alloc_for(unsigned long size, unsigned long align, const void *site, const char *name)
+{
+	return wp_host_alloc(size, align);
 }
 
 /* NULL is nothing. */
@@ -28,9 +52,16 @@ void wp_free(void *p)
 	if (p)
 		host->free(host->data, p);
 }
+#endif
 
-int wpsim_cpu;
-unsigned long wpsim_my_offset;
+/* For the shim itself. */
+void *wp_alloc(unsigned long size, unsigned long align)
+{
+	return wp_alloc_for(size, align, __builtin_return_address(0), NULL);
+}
+
+int wpsim_cpu WP_REGISTER;
+unsigned long wpsim_my_offset WP_REGISTER;
 unsigned long __per_cpu_offset[NR_CPUS];
 extern char __per_cpu_start[], __per_cpu_end[];
 
@@ -51,6 +82,11 @@ static void percpu_init(void)
 	percpu_used = ALIGN(length, 64);
 	percpu_size = ALIGN(percpu_used + PERCPU_DYNAMIC, PAGE_SIZE);
 	all = wp_alloc(percpu_size * nr_cpus, PAGE_SIZE);
+#ifdef WPSIM_COHERENT
+	wpl_percpu = (unsigned long)all;
+	wpl_percpu_size = percpu_size;
+	wpl_percpu_copies = nr_cpus;
+#endif
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		char *copy = all + percpu_size * cpu;
 
@@ -111,6 +147,7 @@ void wp_percpu_free(void *p)
 /* Trees whose kmalloc() of a constant size takes a cache: ours knows nothing but its size. */
 struct wp_cache {
 	unsigned long size;
+	const char *name;
 };
 __typeof__(kmalloc_caches) kmalloc_caches;
 /* Caches of sizes, which the kernel's headers index. */

@@ -61,6 +61,14 @@
 #include "drivers/cpuidle/cpuidle.h"
 #include "wakeplace.h"
 #include "stub.h"
+#ifdef WPSIM_COHERENT
+#include <linux/sort.h>
+#include "lines.h"
+/* A variable that stands for a register of a CPU: no other CPU has its line. */
+#define WP_REGISTER __attribute__((section("wp_registers")))
+#else
+#define WP_REGISTER
+#endif
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wmissing-declarations"
@@ -107,7 +115,15 @@ static int wp_booted;
 static void __noreturn wp_fault(unsigned int kind, const char *fmt, ...) __printf(2, 3);
 /* log.c */
 static void wp_log(int level, const char *fmt, va_list ap);
+/* stall.c */
+static u64 now_ns(void);
+static void stalls_begin(const struct wpk_coherence *costs);
+static void stall_enter(unsigned int cpu);
+static void stall_leave(void);
+static void stall_sent(struct wpk_cpu *c);
+static bool relax_priced(void);
 /* switch.c */
+void *wp_swap(void **save, void *to, void *pass);
 static void give_stack(struct task_struct *p, void (*fn)(void *), void *arg);
 static void take_stack(struct task_struct *p);
 static int enter(unsigned int cpu, int kind);
@@ -125,6 +141,7 @@ static bool owner_waits(void);
 static void watch(unsigned int state);
 /* rcu.c */
 static void rcu_settle(void);
+static void note_readers(struct task_struct *prev, struct task_struct *next);
 /* task.c */
 static struct task_struct *new_task(struct task_struct *parent, const char *name,
 		unsigned int flags);

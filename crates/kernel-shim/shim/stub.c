@@ -26,7 +26,9 @@ typedef unsigned long size_t;
 #define DATA(name) WEAK char name[8192] __attribute__((aligned(64)));
 
 /* Memory */
-#define ALLOC(name, ...) WEAK void *name(__VA_ARGS__) { return wp_alloc(size, 0); }
+#define SITE __builtin_return_address(0)
+#define ALLOC(name, ...) \
+	WEAK void *name(__VA_ARGS__) { return wp_alloc_for(size, 0, SITE, 0); }
 ALLOC(__kmalloc, size_t size)
 ALLOC(__kmalloc_noprof, size_t size)
 ALLOC(__kmalloc_node, size_t size)
@@ -50,13 +52,15 @@ WEAK void kfree_sensitive(void *p) { wp_free(p); }
 NOTHING(kvfree_call_rcu)
 struct wp_cache {
 	unsigned long size;
+	const char *name;
 };
-/* A cache is its size. */
+/* A cache is its size; its name is mostly that of a type. */
 WEAK void *__kmem_cache_create_args(const char *name, unsigned int size)
 {
 	struct wp_cache *c = wp_alloc(sizeof(*c), 0);
 
 	c->size = size;
+	c->name = name;
 	return c;
 }
 /* What older trees call to make a cache. */
@@ -64,10 +68,12 @@ WEAK void *kmem_cache_create(const char *name, unsigned int size)
 {
 	return __kmem_cache_create_args(name, size);
 }
-WEAK void *kmem_cache_alloc(struct wp_cache *c) { return wp_alloc(c->size, 64); }
-WEAK void *kmem_cache_alloc_noprof(struct wp_cache *c) { return wp_alloc(c->size, 64); }
-WEAK void *kmem_cache_alloc_node(struct wp_cache *c) { return wp_alloc(c->size, 64); }
-WEAK void *kmem_cache_alloc_node_noprof(struct wp_cache *c) { return wp_alloc(c->size, 64); }
+#define CACHE_ALLOC(alloc) \
+	WEAK void *alloc(struct wp_cache *c) { return wp_alloc_for(c->size, 64, SITE, c->name); }
+CACHE_ALLOC(kmem_cache_alloc)
+CACHE_ALLOC(kmem_cache_alloc_noprof)
+CACHE_ALLOC(kmem_cache_alloc_node)
+CACHE_ALLOC(kmem_cache_alloc_node_noprof)
 WEAK void kmem_cache_free(void *c, void *p) { wp_free(p); }
 void *wp_percpu_alloc(unsigned long size, unsigned long align);
 void wp_percpu_free(void *p);
@@ -78,12 +84,20 @@ WEAK void free_percpu(void *p) { wp_percpu_free(p); }
 
 /* Strings and memory: the three of asm/string.h, a word at a time. */
 typedef unsigned long word __attribute__((may_alias, aligned(1)));
+#ifdef WPSIM_COHERENT
+#include "lines.h"
+#define PRICED(p, n, write) wpl_range(p, n, write, SITE)
+#else
+#define PRICED(p, n, write)
+#endif
 /* The compiler calls it by itself; no library is there. */
 void *memcpy(void *to, const void *from, size_t n)
 {
 	char *t = to;
 	const char *f = from;
 
+	PRICED(from, n, 0);
+	PRICED(to, n, 1);
 	for (; n >= sizeof(word); n -= sizeof(word), t += sizeof(word), f += sizeof(word))
 		*(word *)t = *(const word *)f;
 	while (n--)
@@ -99,6 +113,8 @@ void *memmove(void *to, const void *from, size_t n)
 
 	if (t <= f || t >= f + n)
 		return memcpy(to, from, n);
+	PRICED(from, n, 0);
+	PRICED(to, n, 1);
 	while (n--)
 		t[n] = f[n];
 	return to;
@@ -110,6 +126,7 @@ void *memset(void *to, int c, size_t n)
 	unsigned long w = 0x0101010101010101UL * (unsigned char)c;
 	char *t = to;
 
+	PRICED(to, n, 1);
 	for (; n >= sizeof(word); n -= sizeof(word), t += sizeof(word))
 		*(word *)t = w;
 	while (n--)

@@ -10,6 +10,8 @@
 #ifndef WPK_STUB_H
 #define WPK_STUB_H
 void *wp_alloc(unsigned long size, unsigned long align);
+/* The same for who asks at `site`, of a type of that name where it is known. */
+void *wp_alloc_for(unsigned long size, unsigned long align, const void *site, const char *name);
 void wp_free(void *p);
 void wp_missing(const char *name) __attribute__((noreturn));
 unsigned int wp_random(void);

@@ -20,7 +20,6 @@
  *
  * Tests: crates/kernel-shim/tests (`cargo xtask kernel-shim`), crates/cli/tests/all/kernel_runs.rs
  */
-void *wp_swap(void **save, void *to, void *pass);
 void wp_first(void);
 void wp_begin(struct task_struct *prev, void (*fn)(void *), void *arg);
 
@@ -118,9 +117,9 @@ __asm__(".text\n"
 #error "The switch of stacks is written for x86-64 and arm64."
 #endif
 
-unsigned long wpsim_irq_flags;
-int wpsim_irq_pending;
-struct task_struct *wpsim_current = &init_task;
+unsigned long wpsim_irq_flags WP_REGISTER;
+int wpsim_irq_pending WP_REGISTER;
+struct task_struct *wpsim_current WP_REGISTER = &init_task;
 /* Who runs on each CPU. */
 static struct task_struct *running[NR_CPUS];
 static void *host_sp;
@@ -162,6 +161,7 @@ struct task_struct *wpsim_switch_to(struct task_struct *prev, struct task_struct
 	struct wpk_cpu *c = &view.cpus[wpsim_cpu];
 
 	wpsim_current = next;
+	note_readers(prev, next);
 	c->switches++;
 	if (next->thread.number & WPK_KTHREAD && next->thread.number != WPK_IDLE)
 		c->kthread_switches++;
@@ -202,6 +202,11 @@ static void take_stack(struct task_struct *p)
 	if (p->thread.stack)
 		host->stack_free(host->data, p->thread.stack, WP_STACK);
 	p->thread.stack = p->stack = NULL;
+#ifdef WPSIM_COHERENT
+	if (p->thread.kept)
+		host->free(host->data, p->thread.kept);
+	p->thread.kept = NULL;
+#endif
 }
 
 /* The host's visit to a CPU. */
@@ -214,7 +219,9 @@ static int enter(unsigned int cpu, int kind)
 	set_cpu(cpu);
 	request.kind = kind;
 	request.visit++;
+	stall_enter(cpu);
 	wp_swap(&host_sp, wpsim_current->thread.sp, NULL);
+	stall_leave();
 	return view.dead ? WPK_DEAD : 0;
 }
 
@@ -247,6 +254,8 @@ void __noreturn wp_leave_for_good(void)
 /* A wait that spins on another CPU: let the others run. */
 void wpsim_relax(void)
 {
+	if (relax_priced())
+		return;
 	if (spin_time != view.now_ns) {
 		spin_time = view.now_ns;
 		spins = 0;

@@ -94,7 +94,7 @@ WP_WEAK(void, free_kthread_struct, (struct task_struct *));
 static struct task_struct *new_task(struct task_struct *parent, const char *name,
 		unsigned int flags)
 {
-	struct task_struct *p = wp_alloc(sizeof(*p), 64);
+	struct task_struct *p = wp_alloc_for(sizeof(*p), 64, NULL, "task_struct");
 
 	memcpy(p, parent, sizeof(*p));
 	own_parts(p);

@@ -26,7 +26,7 @@ static u64 before_ns;
 /* Now, as the kernel counts it. */
 static u64 clock_ns(void)
 {
-	return view.now_ns + before_ns;
+	return now_ns() + before_ns;
 }
 
 /* A time of the host's as the kernel counts, and the other way round. */
@@ -111,7 +111,7 @@ static void next_event(u64 at)
 /* One tick of the device is a nanosecond. */
 static int clock_next(unsigned long ticks, struct clock_event_device *dev)
 {
-	next_event(view.now_ns + ticks);
+	next_event(now_ns() + ticks);
 	return 0;
 }
 

@@ -9,7 +9,6 @@
  * length. What changed is in `struct wpk_view`, which both see.
  *
  * No header of the kernel, none of libc. All entries return WPK_DEAD once a run is over.
- *
  * What must stay: order, sizes and meaning of fields are those of crates/kernel-abi/src/abi.rs,
  * signals.rs and turns.rs; a change of either needs another WPK_ABI, or old objects would be taken.
  * May change: comments; a field or a call more only with a new WPK_ABI and both sides.
@@ -26,7 +25,7 @@
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H
 
-#define WPK_ABI 7
+#define WPK_ABI 8
 
 typedef unsigned int wpk_u32;
 typedef int wpk_s32;
@@ -91,6 +90,14 @@ struct wpk_machine_cpu {
 	wpk_u32 idle;
 };
 
+/* The transfer of a cache line to a CPU that does not have it. */
+struct wpk_coherence {
+	wpk_u32 near_ns;	/* from a CPU of the same last-level cache */
+	wpk_u32 far_ns;		/* from another one */
+	wpk_u32 clean_ns;	/* a read of a line not written since keeps it so long */
+	wpk_u32 ipi_ns;		/* an interrupt takes so long to another CPU */
+};
+
 struct wpk_machine {
 	wpk_u32 abi;
 	wpk_u32 nr_cpus;
@@ -98,6 +105,8 @@ struct wpk_machine {
 	wpk_u32 nr_idle;
 	wpk_u32 nr_nodes;
 	wpk_u32 unused;
+	/* what a cache line costs (an object built with WPSIM_COHERENT only); null: nothing */
+	const struct wpk_coherence *coherence;
 	const struct wpk_machine_cpu *cpus;
 	const struct wpk_domain *domains;
 	const struct wpk_idle_table *idle;
@@ -123,6 +132,12 @@ enum {
 	WPK_WAIT,	/* in the idle loop, in `idle_state` */
 	WPK_SPIN,	/* waits for another CPU: wpk_continue() when the others had their turn */
 	WPK_WORK,	/* kernel work of `work_ns`: wpk_continue() when it is done */
+	/*
+	 * Inside a path of the kernel, waits for a cache line or a lock: wpk_continue() at the time
+	 * `work_ns` and not before; WPK_NEVER: another CPU's doing will say when. Takes nothing
+	 * else but, with `open`, interrupts at that time.
+	 */
+	WPK_STALL,
 };
 
 /* Interrupts. */
@@ -140,7 +155,8 @@ struct wpk_cpu {
 	wpk_u32 idle_state;
 	wpk_u32 ipi;		/* sent to it and not delivered: WPK_RESCHED, WPK_CALL */
 	wpk_u32 changed;	/* listed in view->changed */
-	wpk_u32 unused;
+	wpk_u32 open;		/* of WPK_STALL: interrupts are on */
+	wpk_u64 sent_ns;	/* when `ipi` was sent, if paths take time */
 	wpk_u64 switches;	/* context switches since boot */
 	wpk_u64 kthread_switches;	/* to kernel threads among them */
 	wpk_u64 interrupts;
@@ -156,7 +172,13 @@ struct wpk_view {
 	wpk_u32 detail;		/* the host sets it: decisions come with all CPUs and energies */
 	wpk_u32 dead;
 	wpk_u32 signals;	/* the host sets it: updates of signals and requests are told */
-	wpk_u32 unused;
+	wpk_u32 access_ps;	/* the host sets it: what an access takes that needs no transfer */
+	/*
+	 * Where paths take time: the host sets when the next thing happens elsewhere, and finds
+	 * when the entry was over.
+	 */
+	wpk_u64 horizon_ns;
+	wpk_u64 local_ns;
 	wpk_u64 warnings;
 	wpk_u64 decisions;
 	wpk_u64 works;		/* deferred work that ran */
@@ -542,6 +564,24 @@ WPK_EXPORT wpk_s32 wpk_task_cpu(wpk_u32 task);
 WPK_EXPORT wpk_u32 wpk_is_awake(wpk_u32 task);
 WPK_EXPORT wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *state);
 WPK_EXPORT const char *wpk_kthread_name(wpk_u32 running);
+
+/* What transfers of one word of memory by one instruction cost. */
+struct wpk_line_use {
+	/* in the object: of a variable (a per-CPU one: of its template); 0: allocated */
+	wpk_u64 address;
+	wpk_u64 site;		/* allocated: where it was asked for, in the object */
+	const char *name;	/* allocated: its type, where that is known; or null */
+	wpk_u64 size;		/* allocated: bytes */
+	wpk_u64 offset;		/* allocated: of the word */
+	wpk_u64 code;		/* the instruction after the access, in the object */
+	wpk_u64 per_cpu;	/* each CPU has its own */
+	wpk_u64 several;	/* more than one line */
+	wpk_u64 transfers, writes, far;
+	wpk_u64 cost_ps, wait_ps, lock_ps;	/* `lock_ps`: waits for the lock that lies there */
+};
+
+/* All of them, in no order; how many. */
+WPK_EXPORT wpk_u32 wpk_lines(const struct wpk_line_use **uses);
 /* The value of a parameter as the kernel's files would show it: bytes written, or -errno. */
 WPK_EXPORT wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size);
 

@@ -53,6 +53,8 @@ pub struct Like {
     pub arch: Arch,
     /// It has more CPUs than a word has bits: on others masks of CPUs are one word.
     pub large: bool,
+    /// Accesses to memory are priced: each calls a hook.
+    pub coherent: bool,
 }
 
 /// Most CPUs of a machine that is not large.
@@ -63,17 +65,33 @@ impl Like {
     #[must_use]
     pub fn new(arch: Arch, nr_cpus: usize) -> Self {
         let large = nr_cpus > SMALL_CPUS;
-        Self { arch, large }
+        let coherent = false;
+        Self {
+            arch,
+            large,
+            coherent,
+        }
     }
 
-    /// For people and records: the architecture as platforms have it, after `large` if it is.
+    /// The same whose kernel's accesses to memory are priced, or are not.
+    #[must_use]
+    pub fn coherent(self, coherent: bool) -> Self {
+        Self { coherent, ..self }
+    }
+
+    /// For people and records: the architecture as platforms have it, after `large` if it is, and
+    /// before that `coherent`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match (self.arch, self.large) {
-            (Arch::Arm64, false) => "arm64",
-            (Arch::X86, false) => "x86_64",
-            (Arch::Arm64, true) => "large arm64",
-            (Arch::X86, true) => "large x86_64",
+        match (self.arch, self.large, self.coherent) {
+            (Arch::Arm64, false, false) => "arm64",
+            (Arch::X86, false, false) => "x86_64",
+            (Arch::Arm64, true, false) => "large arm64",
+            (Arch::X86, true, false) => "large x86_64",
+            (Arch::Arm64, false, true) => "coherent arm64",
+            (Arch::X86, false, true) => "coherent x86_64",
+            (Arch::Arm64, true, true) => "coherent large arm64",
+            (Arch::X86, true, true) => "coherent large x86_64",
         }
     }
 
@@ -248,6 +266,7 @@ impl Job<'_> {
             source: &source,
             out: &folder,
             fragments: &fragments,
+            coherent: self.like.coherent,
             origin: &self.prepared.origin,
             what: &format!("{} for {} machines", self.prepared.label, self.like.name()),
         };

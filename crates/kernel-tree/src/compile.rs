@@ -37,6 +37,8 @@ pub(crate) struct Build<'a> {
     pub(crate) source: &'a Path,
     pub(crate) out: &'a Path,
     pub(crate) fragments: &'a [PathBuf],
+    /// Accesses to memory call hooks.
+    pub(crate) coherent: bool,
     /// For people: the tree.
     pub(crate) origin: &'a str,
     /// For people: what is built.
@@ -60,6 +62,7 @@ impl Build<'_> {
             // What make of the caller's own is about is none of this one's business.
             .env_remove("MAKEFLAGS")
             .env_remove("KBUILD_OUTPUT")
+            .env("WPSIM_COHERENT", if self.coherent { "1" } else { "" })
             .stdin(lock.stdin().map_err(TreeError::reading("the lock"))?);
         let output = self.wait(command, watch);
         let output = output.map_err(|why| failed(format!("cannot be started: {why}")))?;
@@ -178,6 +181,7 @@ mod tests {
             source: Path::new("/linux"),
             out: &at("out"),
             fragments: &[at("a.config")],
+            coherent: false,
             origin: "/linux",
             what: "x",
         };

@@ -14,10 +14,13 @@
 use crate::{Built, Kept, Shim, built, check_tools, kept};
 use wakeplace_archive::apt::PROGRAMS;
 use wakeplace_archive::{Cache, program};
-use wakeplace_host::{Check, NeededFor, State};
+use wakeplace_host::{Check, NeededFor, missing_or_ok};
 
 /// Fetches the newest sources of the archive and builds them.
 const BUILD: &str = "wakeplace kernel build kernel:7.3 (`wakeplace kernel list` has the versions)";
+
+/// What happens where sources are not here and cannot be fetched.
+const UNFETCHED: &str = "builds only a tree by its path (kernel:PATH) without";
 
 /// All checks of kernel trees, in one order.
 #[must_use]
@@ -32,44 +35,28 @@ pub fn checks() -> Vec<Check> {
         _ => Vec::new(),
     };
     let objects_of = cache.as_ref().map(built).unwrap_or_default();
+    let unfetched = program::missing(&PROGRAMS);
     vec![
         check_tools(),
-        archive(&program::missing(&PROGRAMS)),
-        sources(&trees, &place),
+        archive(&unfetched),
+        sources(&trees, &place, unfetched.is_empty()),
         objects(&objects_of),
     ]
 }
 
 /// A fact that builds do without; what is missing has its remedy.
 fn check(name: &'static str, missing: bool, found: String, remedy: &str) -> Check {
-    Check {
-        name,
-        state: match missing {
-            true => State::Missing,
-            false => State::Ok,
-        },
-        found,
-        remedy: match missing {
-            true => remedy.to_owned(),
-            false => String::new(),
-        },
-        needed_for: NeededFor::KernelTrees,
-        required: false,
-    }
+    missing_or_ok(name, NeededFor::KernelTrees, false, missing, found, remedy)
 }
 
 /// Can Debian's archive be asked? A tree of the user's own needs none.
 fn archive(unfetched: &[&str]) -> Check {
-    let found = match unfetched {
-        [] => "apt and dpkg-deb are here".to_owned(),
-        _ => format!("not here: {}", unfetched.join(", ")),
-    };
     let remedy = "use a machine with Debian's apt and dpkg, or a tree by its path: kernel:PATH";
-    check("kernel-archive", !unfetched.is_empty(), found, remedy)
+    wakeplace_host::archive("kernel-archive", NeededFor::KernelTrees, unfetched, remedy)
 }
 
 /// Sources in the cache.
-fn sources(kept: &[Kept], place: &str) -> Check {
+fn sources(kept: &[Kept], place: &str, can_fetch: bool) -> Check {
     let versions = kept.iter().map(|kept| kept.version.to_string());
     let versions: Vec<String> = versions.collect();
     let said = match kept {
@@ -77,7 +64,12 @@ fn sources(kept: &[Kept], place: &str) -> Check {
         _ => versions.join(", "),
     };
     let found = format!("{said}; kept in {place}");
-    check("kernel-sources", kept.is_empty(), found, BUILD)
+    let without = match can_fetch {
+        true => "fetched at first use:",
+        false => UNFETCHED,
+    };
+    let check = check("kernel-sources", kept.is_empty(), found, BUILD);
+    check.without(without)
 }
 
 /// Built kernels in the cache, with the kind of machine that each is for.
@@ -89,17 +81,21 @@ fn objects(built: &[Built]) -> Check {
         [] => "none".to_owned(),
         _ => named.join(", "),
     };
-    check("kernel-objects", built.is_empty(), found, BUILD)
+    let check = check("kernel-objects", built.is_empty(), found, BUILD);
+    check.without("built at first use:")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::PathBuf;
+    use wakeplace_host::State;
 
     #[test]
     fn what_is_kept_is_counted() {
-        let none = sources(&[], "/c");
+        let none = sources(&[], "/c", true);
+        assert_eq!(none.without, "fetched at first use:");
+        assert_eq!(sources(&[], "/c", false).without, UNFETCHED);
         assert_eq!(
             (none.state, none.found.as_str(), none.required),
             (State::Missing, "none; kept in /c", false)

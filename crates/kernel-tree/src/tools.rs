@@ -16,7 +16,7 @@ use crate::TreeError;
 use std::env;
 use std::ffi::OsString;
 use wakeplace_archive::program::{self, output};
-use wakeplace_host::{Check, NeededFor, State};
+use wakeplace_host::{Check, NeededFor, missing_or_ok};
 
 /// What to do about missing ones.
 pub(crate) const REMEDY: &str = "install them (Debian: apt-get install gcc make flex bison bc \
@@ -88,24 +88,12 @@ fn too_old(version: &str) -> Option<String> {
 #[must_use]
 pub fn check() -> Check {
     let missing = missing();
-    let (state, found, remedy) = match missing.is_empty() {
-        true => {
-            let compiler = compiler_version().unwrap_or_default();
-            (State::Ok, compiler, String::new())
-        }
-        false => {
-            let found = format!("not here: {}", missing.join(", "));
-            (State::Missing, found, REMEDY.to_owned())
-        }
+    let found = match missing.is_empty() {
+        true => compiler_version().unwrap_or_default(),
+        false => format!("not here: {}", missing.join(", ")),
     };
-    Check {
-        name: "kernel-tools",
-        state,
-        found,
-        remedy,
-        needed_for: NeededFor::KernelTrees,
-        required: true,
-    }
+    let (home, lacks) = (NeededFor::KernelTrees, !missing.is_empty());
+    missing_or_ok("kernel-tools", home, true, lacks, found, REMEDY)
 }
 
 #[cfg(test)]

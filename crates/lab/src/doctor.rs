@@ -5,7 +5,7 @@
 //! run fetches by itself is wished for; it is required where nothing can be fetched. Free: words.
 //!
 //! Tests by part: `without_a_way_to_fetch_what_is_absent_is_required` (`checks_of`, `emulators`,
-//! `kernels`), `programs_are_named_by_architecture` (`programs`, `listed`),
+//! `kernels`, `without`), `programs_are_named_by_architecture` (`programs`, `listed`),
 //! crates/cli/tests/all/doctor.rs::`what_is_kept_is_found_and_nothing_is_made` (`checks`),
 //! doctor.rs::`without_programs_nothing_can_be_fetched` (`archive`). `host` has no test of its own.
 //!
@@ -16,7 +16,7 @@
 use crate::{Arch, Cache, guest_bin, kernels, qemu};
 use wakeplace_archive::apt::PROGRAMS;
 use wakeplace_archive::program;
-use wakeplace_host::{Check, NeededFor, State};
+use wakeplace_host::{Check, NeededFor};
 
 /// What fetches emulators and kernels.
 const FETCH: &str = "wakeplace lab fetch";
@@ -84,19 +84,14 @@ fn check(
     found: String,
     remedy: impl Into<String>,
 ) -> Check {
-    Check {
-        name,
-        state: match missing {
-            true => State::Missing,
-            false => State::Ok,
-        },
-        found,
-        remedy: match missing {
-            true => remedy.into(),
-            false => String::new(),
-        },
-        needed_for: NeededFor::Lab,
-        required,
+    wakeplace_host::missing_or_ok(name, NeededFor::Lab, required, missing, found, remedy)
+}
+
+/// What happens where emulator or kernels of some guests are absent.
+fn without(can_fetch: bool) -> &'static str {
+    match can_fetch {
+        true => "fetched at first use:",
+        false => "runs only guests of one architecture without",
     }
 }
 
@@ -117,12 +112,8 @@ fn host() -> Check {
 
 /// Can Debian's archive be asked?
 fn archive(unfetched: &[&str]) -> Check {
-    let found = match unfetched {
-        [] => "apt and dpkg-deb are here".to_owned(),
-        _ => format!("not here: {}", unfetched.join(", ")),
-    };
     let remedy = "use a machine with Debian's apt and dpkg, or copy the cache of one";
-    check("lab-archive", false, !unfetched.is_empty(), found, remedy)
+    wakeplace_host::archive("lab-archive", NeededFor::Lab, unfetched, remedy)
 }
 
 /// `x86_64: this; arm64: that`, each architecture by what `said` says of it.
@@ -139,7 +130,8 @@ fn emulators(found: &[Found], can_fetch: bool) -> Check {
     let said = listed(found, |of| of.emulator.clone());
     let missing = found.iter().any(|of| of.emulator.is_none());
     let none = found.iter().all(|of| of.emulator.is_none());
-    check("lab-emulator", none && !can_fetch, missing, said, FETCH)
+    let check = check("lab-emulator", none && !can_fetch, missing, said, FETCH);
+    check.without(without(can_fetch))
 }
 
 /// Kernels in the cache.
@@ -150,7 +142,8 @@ fn kernels(found: &[Found], can_fetch: bool, kept_at: &str) -> Check {
     let missing = found.iter().any(|of| of.kernels.is_empty());
     let none = found.iter().all(|of| of.kernels.is_empty());
     let said = format!("{said}; kept in {kept_at}");
-    check("lab-kernels", none && !can_fetch, missing, said, FETCH)
+    let check = check("lab-kernels", none && !can_fetch, missing, said, FETCH);
+    check.without(without(can_fetch))
 }
 
 /// This project's own programs for guests. A command runs under the kernel's scheduler without.
@@ -167,12 +160,13 @@ fn programs(found: &[Found]) -> Check {
         said,
         "make lab, in the source tree",
     )
+    .without("runs only commands, under the kernel's own scheduler, without")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakeplace_host::can_run;
+    use wakeplace_host::{State, can_run};
 
     fn found(arch: Arch, all: bool) -> Found {
         Found {
@@ -200,6 +194,7 @@ mod tests {
         let can = checks_of(&nothing, &[], "/c");
         assert!(!of(&can, "lab-emulator").required && !of(&can, "lab-kernels").required);
         assert_eq!(of(&can, "lab-kernels").remedy, "wakeplace lab fetch");
+        assert_eq!(of(&can, "lab-kernels").without, "fetched at first use:");
         let cannot = checks_of(&nothing, &["apt-get"], "/c");
         assert!(!can_run(&cannot, NeededFor::Lab));
         assert_eq!(of(&cannot, "lab-archive").found, "not here: apt-get");

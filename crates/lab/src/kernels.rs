@@ -7,6 +7,7 @@
 //! Tests by part: `packages_are_chosen_by_version_and_flavour`, `modules_come_with_newer_kernels`
 //! (`choose`), `a_kernel_is_judged_by_what_the_live_scheduler_calls` (`judge`),
 //! `the_wanted_kernels_span_those_that_are_tried` (`WANTED`),
+//! `versions_are_ordered_by_their_numbers` (`by_version`),
 //! boot.rs::`an_x86_guest_runs_a_command_and_brings_back_what_it_did` (`pick`, `get`, `fetch`,
 //! `open`, `read_btf`),
 //! crates/cli/tests/all/doctor.rs::`what_is_kept_is_found_and_nothing_is_made` (`kept`). `config`,
@@ -24,7 +25,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wakeplace_archive::apt::{Package, files_by_name, read_record, write_record};
 use wakeplace_archive::{WAITING, install};
-use wakeplace_host::{Kfuncs, State, kfuncs_read};
+use wakeplace_host::{Kfuncs, Release, State, kfuncs_read};
 
 /// Versions in order of preference. 7.3.4 and 7.0.13 have different sched_ext interfaces (since 7.1
 /// functions take a hidden argument); 6.18.15 is long-term; 6.16.12 is the oldest that Debian still
@@ -265,8 +266,8 @@ pub(crate) fn config(
     Ok(at)
 }
 
-/// The kernels in the cache, by version. One that is not whole is left out: a run that wants it
-/// says so.
+/// The kernels in the cache, the oldest version first. One that is not whole is left out: a run
+/// that wants it says so.
 pub(crate) fn kept(cache: &Cache, arch: Arch) -> Vec<Kernel> {
     let folder = cache.path(&format!("kernels/{}", arch.debian()));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -275,8 +276,13 @@ pub(crate) fn kept(cache: &Cache, arch: Arch) -> Vec<Kernel> {
         open(&entry.path(), arch, &version).ok()
     };
     let mut kept: Vec<Kernel> = entries.filter_map(kernel).collect();
-    kept.sort_by(|a, b| a.version.cmp(&b.version));
+    kept.sort_by(|a, b| by_version(&a.version).cmp(&by_version(&b.version)));
     kept
+}
+
+/// What versions are ordered by: their numbers, so that 6.9 is before 6.18.
+fn by_version(version: &str) -> (Option<Release>, &str) {
+    (Release::parse(version), version)
 }
 
 /// Every wanted kernel, fetched if it can be had.
@@ -377,7 +383,7 @@ pub(crate) fn pick(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wakeplace_host::{Release, called};
+    use wakeplace_host::called;
 
     fn names() -> Vec<String> {
         // As `apt-cache pkgnames linux-` gives them for trixie and trixie-backports.
@@ -410,6 +416,13 @@ mod tests {
         let [oldest, newest] = Release::TRIED.map(|r| Some(r.series()));
         assert_eq!(series(wanted.iter().min()), oldest);
         assert_eq!(series(wanted.iter().max()), newest);
+    }
+
+    #[test]
+    fn versions_are_ordered_by_their_numbers() {
+        let mut versions = ["7.3.4", "6.18.15", "6.9", "6.18.2", "6.9.1"];
+        versions.sort_by(|a, b| by_version(a).cmp(&by_version(b)));
+        assert_eq!(versions, ["6.9", "6.9.1", "6.18.2", "6.18.15", "7.3.4"]);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! a change may touch"). Tests by part: `reads_every_operator` (`Expectation::parse`),
 //! `checks_the_boundary_of_every_operator` (`holds`, `check`), `refuses_with_the_nearest_name`
 //! (`ExpectationError`, `Limit::parse`), `prints_as_it_is_read` (`Display`, `condition`),
+//! `a_limit_is_said_in_words` (`limit_in_words`),
 //! `a_change_is_judged_by_its_interval` (`told`, `check_change`), `reads_every_operator` (`symbol`,
 //! `parse`), `prints_as_it_is_read` (`fmt`).
 //!
@@ -203,6 +204,8 @@ pub struct Expectation {
 pub struct Judgement {
     /// Mean of the runs, in the metric's unit.
     pub mean: Option<f64>,
+    /// Mean of the base's runs, of a condition on a change.
+    pub base: Option<f64>,
     /// The change from the base, of a condition on a change.
     pub change: Option<PairedDelta>,
     /// None: an interval reaches over the limit, or there is none.
@@ -257,11 +260,33 @@ impl Expectation {
         format!("{}{}{}", self.metric, self.operator.symbol(), self.limit)
     }
 
+    /// What is expected, in words: `at most 500 us`, `at least +3 % from the base`.
+    #[must_use]
+    pub fn limit_in_words(&self) -> String {
+        let how = match self.operator {
+            Operator::AtMost => "at most",
+            Operator::Below => "below",
+            Operator::AtLeast => "at least",
+            Operator::Above => "above",
+            Operator::Equal => "exactly",
+        };
+        let unit = find_metric(&self.metric).map_or("", |def| def.unit);
+        match self.limit {
+            Limit::Value(value) if matches!(unit, "" | "count") => format!("{how} {value}"),
+            Limit::Value(value) => format!("{how} {value} {unit}"),
+            Limit::FromBase(0.0) => format!("{how} the base's"),
+            Limit::FromBase(percent) => format!("{how} {percent:+} % from the base"),
+        }
+    }
+
     /// Judges runs beside those of the base, seed by seed; None: the metric was not measured.
     #[must_use]
     pub fn judge(&self, base: &[RunMetrics], runs: &[RunMetrics]) -> Option<Judgement> {
-        let values = series(runs).remove(&self.metric);
-        let mean = values.map(|found| Summary::of(&found.values).mean);
+        let mean_of = |runs: &[RunMetrics]| {
+            let values = series(runs).remove(&self.metric);
+            values.map(|found| Summary::of(&found.values).mean)
+        };
+        let mean = mean_of(runs);
         let (change, holds) = match self.limit {
             Limit::Value(limit) => match self.check(mean, limit) {
                 Verdict::Met(_) => (None, Some(true)),
@@ -280,6 +305,7 @@ impl Expectation {
         };
         Some(Judgement {
             mean,
+            base: change.and_then(|_| mean_of(base)),
             change,
             holds,
         })
@@ -362,6 +388,21 @@ mod tests {
         }
         let e = Expectation::parse("energy_j<=3").unwrap();
         assert_eq!(e.check(None, 3.0), Verdict::Absent);
+    }
+
+    #[test]
+    fn a_limit_is_said_in_words() {
+        for (text, said) in [
+            ("wake_latency_us_p99<=500", "at most 500 us"),
+            ("missed_frames_total<1", "below 1"),
+            ("cpu_energy_j<=+3%", "at most +3 % from the base"),
+            ("cpu_energy_j>-2.5%", "above -2.5 % from the base"),
+            ("missed_frames_total<=base", "at most the base's"),
+            ("runtime_s==2", "exactly 2 s"),
+        ] {
+            let condition = Expectation::parse(text).unwrap();
+            assert_eq!(condition.limit_in_words(), said);
+        }
     }
 
     #[test]

@@ -102,6 +102,7 @@ pub(crate) fn two_clusters() -> Platform {
         has_energy_model: true,
         board: None,
         transfer: None,
+        coherence: None,
         cache: None,
         housekeeping: None,
         thermal: Vec::new(),

@@ -163,6 +163,9 @@ pub struct Run {
     /// What ran where in a part of the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
+    /// The cache lines that cost a kernel's own code most, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Lines>,
     /// What sched_ext schedulers did, run by run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sched_ext: Option<Vec<SchedExt>>,
@@ -250,6 +253,51 @@ pub struct Verdict {
     pub worse: Vec<String>,
     /// One sentence.
     pub text: String,
+}
+
+/// What cache lines cost, in all runs of a policy together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lines {
+    /// What CPUs have waited for all lines and for locks, ns.
+    pub total_ns: u64,
+    /// The most expensive ones, the most expensive first.
+    pub lines: Vec<Line>,
+}
+
+/// A cache line, or lines of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Line {
+    /// The variable or struct that is in it.
+    pub object: String,
+    /// Which 64 bytes of it: the first one's offset.
+    pub offset: u64,
+    /// There are several: each CPU has one, or each of several objects.
+    pub several: bool,
+    /// Transfers.
+    pub transfers: u64,
+    /// Those that write.
+    pub writes: u64,
+    /// Those from another last-level cache.
+    pub far: u64,
+    /// What transfers took, ns.
+    pub transfer_ns: u64,
+    /// Waits for others' transfers of the line, ns.
+    pub wait_ns: u64,
+    /// Waits for a lock that lies there, ns.
+    pub lock_ns: u64,
+    /// Who has paid, the most first.
+    pub uses: Vec<LineUse>,
+}
+
+/// A field of a line, accessed by a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LineUse {
+    /// The field.
+    pub field: String,
+    /// The function.
+    pub function: String,
+    /// What that cost: transfers, waits and locks, ns.
+    pub cost_ns: u64,
 }
 
 /// What a sched_ext scheduler did in a run.

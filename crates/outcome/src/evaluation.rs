@@ -11,8 +11,8 @@
 //!
 //! Tests: crates/cli/tests/all/evaluate.rs
 
-use crate::{Difference, Pairs};
 use crate::forms::{Interval, interval, words};
+use crate::{Difference, Pairs};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

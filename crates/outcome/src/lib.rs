@@ -29,7 +29,8 @@ mod timeline;
 
 pub use check::Check;
 pub use comparison::{
-    Comparison, Comparisons, Delta, Exit, LongestWait, Metric, Run, SchedExt, SeedRun, Verdict,
+    Comparison, Comparisons, Delta, Exit, Line, LineUse, Lines, LongestWait, Metric, Run, SchedExt,
+    SeedRun, Verdict,
 };
 pub use decision::{
     CallbackSteps, Candidate, Decision, Other, Party, SchedulerDecision, SchedulerStep,

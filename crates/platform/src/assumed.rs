@@ -81,6 +81,7 @@ enum What {
     Cost(&'static str),
     Line(&'static str),
     Cache(&'static str),
+    Coherence(&'static str),
     Transition(Vec<usize>),
     CpuPower(Vec<usize>),
     ClusterPower(Vec<usize>),
@@ -257,6 +258,7 @@ impl Platform {
             }
             What::Line(key) => self.change_line(key, factor),
             What::Cache(key) => self.change_cache(key, factor),
+            What::Coherence(key) => self.change_coherence(key, factor),
             What::Transition(all) => {
                 for domain in all {
                     scale(&mut self.freq_domains[*domain].transition_latency_ns);

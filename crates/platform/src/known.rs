@@ -1,18 +1,20 @@
 //! What of a machine is published, what follows from it, what is assumed: for lists of machines
 //! (docs/guide/platforms.md, "What the words mean").
 //!
-//! Called by `platform list` and `platform show`. No run depends on it.
+//! Called by `platform list`, `platform show` and results (`assumed_by_file`). No run depends on
+//! it.
 //!
 //! What must stay: words and order of `GROUPS`, which are in CSV, JSON and the table of
 //! docs/guide/platforms.md; every entry of a provenance is in one group. Free: what leaves each
 //! file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that
 //! no test quotes. Tests by part: `every_table_is_known_in_one_way` (`known`, `group_of`,
 //! `groups_known`, `kinds`), `the_page_lists_every_machine` (the words as the page has them), the
-//! first also `has`.
+//! first also `has`; `a_file_says_what_it_assumes` (`assumed_by_file`).
 //!
 //! Tests: crates/platform/tests/all/builtin.rs
 
-use crate::{Platform, Standing};
+use crate::{Platform, Standing, builtin_names};
+use wakeplace_text::shell_word;
 
 /// Groups of figures in the order lists show them, by how their entries in `provenance` begin.
 const GROUPS: [(&str, &[&str]); 17] = [
@@ -39,7 +41,7 @@ const GROUPS: [(&str, &[&str]); 17] = [
     ("threads", &["smt"]),
     ("tick", &["kernel"]),
     ("costs", &["costs"]),
-    ("moves", &["transfer", "cache"]),
+    ("moves", &["transfer", "cache", "coherence"]),
     ("board", &["board"]),
     ("heat", &["thermal "]),
     ("packing", &["sched_mc"]),
@@ -120,6 +122,22 @@ impl Platform {
         let known = self.known();
         let having = known.iter().filter(|known| known.has(standing));
         having.map(|known| known.group).collect()
+    }
+
+    /// Which groups of figures a file of somebody's own assumes, and where the reasons are; None:
+    /// it is a built-in platform, or assumes nothing.
+    #[must_use]
+    pub fn assumed_by_file(&self) -> Option<String> {
+        let assumed = self.groups_known(Standing::Assumed);
+        if assumed.is_empty() || builtin_names().any(|name| name == self.name) {
+            return None;
+        }
+        Some(format!(
+            "{}: assumed, in whole or in part, are {}; `wakeplace platform show {}` says why",
+            self.name,
+            assumed.join(", "),
+            shell_word(&self.name)
+        ))
     }
 
     /// Kinds of CPU with how many there are, in the order of their first CPU: `4 cortex-a53`.

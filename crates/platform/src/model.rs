@@ -1,28 +1,30 @@
 //! What a machine is: the validated model that every other crate reads.
 //!
-//! Units are in the field names. Capacities are on the kernel's scale, 1024 = the biggest CPU at
-//! its highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per
-//! CPU. A value that another crate reads was validated by `read`; who makes one otherwise keeps the
-//! same rules (docs/guide/platforms.md, "What the words mean"). Times are ns, clocks kHz.
+//! Units are in the field names; times are ns, clocks kHz. Capacities are on the kernel's scale,
+//! 1024 = the biggest CPU at its highest frequency. Vectors indexed by CPU have one entry per
+//! CPU in the order of numbers. A value that another crate reads was validated by `read`; who
+//! makes one otherwise keeps the same rules (docs/guide/platforms.md, "What the words mean").
 //!
-//! What must stay: order of clusters, domains, states and levels is the file's, as all crates use
-//! their indices. A changed or new field changes the platform's hash in results. Tests by part:
-//! `wake_latency_is_what_cpuidle_sees` (`idle_states_of`,
-//! `wake_latency_ns`), `last_level_caches_are_shared_as_the_machines_have_them`
-//! (`last_level_cache`), transfer.rs::`clusters_are_below_the_cache` (`cache_cluster`),
+//! What must stay: order of clusters, domains, states and levels is the file's, as all crates
+//! use their indices. A changed or new field changes the platform's hash in results. Tests by
+//! part: `wake_latency_is_what_cpuidle_sees` (`idle_states_of`, `wake_latency_ns`),
+//! `last_level_caches_are_shared_as_the_machines_have_them` (`last_level_cache`),
+//! transfer.rs::`clusters_are_below_the_cache` (`cache_cluster`),
 //! `power_follows_from_coefficient_voltage_and_clock` (`power_in_model`, `freq_domain_of`),
 //! shared.rs::`costs_of_an_artificial_model` (`em_costs_in`), clocks.rs::`what_is_read`
-//! (`nominal_khz_in`), bad_files.rs::`speeds` (`capacities`, `speeds`), bad_files.rs::`work_power`
-//! (`has_work_power`), bad_files.rs::`idle_states_have_names` (`is_name`).
+//! (`nominal_khz_in`), bad_files.rs::`speeds` (`capacities`, `speeds`),
+//! bad_files.rs::`work_power` (`has_work_power`), bad_files.rs::`idle_states_have_names`
+//! (`is_name`).
 //!
 //! Callers: crates/engine/src/machine.rs (`power_in_model`, `em_costs_in`),
-//! crates/engine/src/explain/on_tree.rs (`wake_latency_ns`), crates/engine/src/mechanics/turbo.rs
-//! (`nominal_khz_in`), crates/engine/src/nearness.rs (`cache_cluster`),
-//! crates/foreign/src/load/machine_files.rs (`power_in_model`), crates/lab/src/devicetree.rs
-//! (`power_in_model`), crates/metrics/src/ledger.rs (`nr_points`), assumed.rs (`wake_latency_ns`).
-//!
+//! crates/engine/src/explain/on_tree.rs (`wake_latency_ns`),
+//! crates/engine/src/mechanics/turbo.rs (`nominal_khz_in`), crates/engine/src/nearness.rs
+//! (`cache_cluster`), crates/foreign/src/load/machine_files.rs (`power_in_model`),
+//! crates/lab/src/devicetree.rs (`power_in_model`), crates/metrics/src/ledger.rs (`nr_points`),
+//! assumed.rs (`wake_latency_ns`).
 //! Tests: crates/platform/tests/all
 
+use crate::coherence::{Coherence, Transfer};
 use crate::housekeeping::Housekeeping;
 use crate::measured::MeasuredPower;
 use serde::Serialize;
@@ -359,24 +361,6 @@ pub struct Costs {
     pub source: Source,
 }
 
-/// How long a cache line that another CPU wrote takes, by the closest level that both CPUs share,
-/// ns: the time by the wall that a core stands still. Levels that a machine lacks are `None`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transfer {
-    /// From another thread of the core.
-    pub smt_ns: Option<u64>,
-    /// From another core of the cluster: CPUs that share something below the last-level cache.
-    pub cluster_ns: Option<u64>,
-    /// From another CPU of the last-level cache.
-    pub cache_ns: Option<u64>,
-    /// From another last-level cache of the node.
-    pub node_ns: Option<u64>,
-    /// From another node.
-    pub other_node_ns: Option<u64>,
-    /// Source of the figures.
-    pub source: Source,
-}
-
 /// The last-level caches, which tasks with a working set compete for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cache {
@@ -518,6 +502,8 @@ pub struct Platform {
     pub costs: Costs,
     /// What a cache line takes from one CPU to another, where it is stated.
     pub transfer: Option<Transfer>,
+    /// What a kernel's own accesses to memory take, where it is stated.
+    pub coherence: Option<Coherence>,
     /// The last-level caches, where they are stated.
     pub cache: Option<Cache>,
     /// Unit of the power figures.

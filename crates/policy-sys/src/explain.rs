@@ -6,8 +6,9 @@
 //!
 //! Tests by part: explain.rs: `energy_vector_of_today` (`explain`, `of_record`, `energy_per_uw`),
 //! `a_copy_answers_alike` (`copy`, `copied`), `under_another_policy`,
-//! `the_tipping_point_is_made_up` (`copy_under`), `every_word_is_there_once` (words of enum
-//! wp_drop). `task_util_est` is shown by crates/engine/tests/behaviour/explain.rs.
+//! `the_tipping_point_is_made_up`, `urgency_is_made_up`, `thresholds_are_those_of_the_other`
+//! (`copy_under`), `every_word_is_there_once` (words of enum wp_drop). `task_util_est` is shown by
+//! crates/engine/tests/behaviour/explain.rs.
 //!
 //! Callers: the engine's explain/ for `wakeplace explain`, and crates/study/src/kernel_diff.
 //!
@@ -169,9 +170,12 @@ impl Core {
         }
         to.freq_doms.copy_from_slice(&was.freq_doms);
         let searches = |p: &sys::wp_params| (p.sis_util, p.sis_asym);
-        let same = searches(params) == searches(&was.params);
+        let same_search = u32::from(searches(params) == searches(&was.params));
+        let limits = |p: &sys::wp_params| (p.boost_urgency_low_pct, p.boost_urgency_high_pct);
+        let same_urgency = u32::from(limits(params) == limits(&was.params));
+        let was_active = u32::from(was.energy_active != 0);
         // SAFETY: the context is live and exclusive; the core masks every index.
-        unsafe { sys::wp_explain_adopt(to, u32::from(was.energy_active != 0), u32::from(same)) };
+        unsafe { sys::wp_explain_adopt(to, was_active, same_search, same_urgency) };
         Ok(copy)
     }
 

@@ -380,9 +380,10 @@ impl Core {
 }
 
 impl Core {
-    /// Copies what was built from the machine's facts (capacities, domains, groups, lists, each
-    /// CPU's place in them, performance and frequency domains) into another context. Signals and
-    /// queues stay; what balancing has learnt of groups and intervals begins anew.
+    /// Copies what was built from the machine's facts (capacities, what fits them by the tick,
+    /// domains, groups, lists, each CPU's place in them, performance and frequency domains) into
+    /// another context. Signals and queues stay; what balancing has learnt of groups and intervals
+    /// begins anew.
     ///
     /// For a home whose context lives elsewhere and whose CPUs come and go while it decides.
     pub fn copy_topology(&self, to: &mut sys::wp_ctx) {
@@ -409,6 +410,7 @@ impl Core {
             cpu.topo.perf_dom = built.topo.perf_dom;
             cpu.topo.freq_dom = built.topo.freq_dom;
             cpu.load.capacity_orig = built.load.capacity_orig;
+            cpu.load.fits_threshold = built.load.fits_threshold;
             for (lb, fresh) in cpu.balance.lb.iter_mut().zip(&built.balance.lb) {
                 lb.balance_interval_ms = fresh.balance_interval_ms;
             }

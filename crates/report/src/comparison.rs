@@ -32,7 +32,7 @@ use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states, tasks
 use wakeplace_metrics::{KEY_METRICS, Summary, find_metric, paired, series};
 use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, TaskPeriods, Verdict};
 use wakeplace_study::{Comparison, PolicyRuns};
-use wakeplace_text::markdown;
+use wakeplace_text::{markdown, printable};
 
 /// Metrics of the workload's own that are shown first; machines with many CPUs can have thousands.
 const MAX_OWN: usize = 12;
@@ -173,11 +173,30 @@ fn human(comparison: &Comparison, result: &outcome::Comparison, style: Style) ->
     let mut others = others(result, &comparison.shown);
     others.extend(expected_by_chance(intervals(result.deltas())));
     text.extend(others.iter().map(|line| wrap(line, style.width) + "\n"));
+    text.push_str(&line_tables(result, Format::Human, style));
     if !comparison.notes.is_empty() {
         text.push('\n');
     }
     text.extend(comparison.notes.iter().map(line));
     text + &states::human(&comparison.states, style)
+}
+
+/// The cache lines of each policy that was asked for them.
+fn line_tables(result: &outcome::Comparison, format: Format, style: Style) -> String {
+    let told = result
+        .runs
+        .iter()
+        .filter_map(|run| Some((run, run.lines.as_ref()?)));
+    let one = |(run, told): (&outcome::Run, &outcome::Lines)| {
+        let name = format!("{}: what waits for cache lines", run.policy);
+        let name = match format {
+            Format::Md => markdown(&name),
+            _ => printable(&name).into_owned(),
+        };
+        let table = crate::lines::table(told).render(format, style);
+        format!("\n{name}\n\n{table}")
+    };
+    told.map(one).collect()
 }
 
 /// The same as Markdown.
@@ -196,6 +215,7 @@ fn document(comparison: &Comparison, result: &outcome::Comparison) -> String {
     ));
     let by_chance = expected_by_chance(intervals(result.deltas()));
     text.extend(by_chance.map(|line| format!("\n{line}\n")));
+    text.push_str(&line_tables(result, Format::Md, Style::default()));
     if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
         text.push('\n');
     }

@@ -7,7 +7,8 @@
 //! Tests by part: `runs_of_one_seed_are_a_pair` (`difference`, `settings`, `policy_runs`,
 //! `comparisons`, `heading`), `the_most_alike_are_a_pair` (`diff`, `asked`, the margin),
 //! `what_has_no_pairs_is_refused` (errors), `two_results_are_compared` (`same_length`, by the
-//! command), `periods_are_compared_task_by_task` (`tasks`), the first also `text`.
+//! command), `periods_are_compared_task_by_task` (`tasks`),
+//! `a_difference_is_as_long_as_its_results` (`report`), the first also `text`.
 //!
 //! Tests: crates/report/src/diff/tests.rs,
 //! crates/cli/tests/all/results.rs::two_results_are_compared,
@@ -20,13 +21,13 @@ use crate::comparison::comparison;
 use crate::html::read;
 use crate::html::{HtmlError, Source};
 use crate::{Format, Style, tasks};
-use kept::{HINT, Kept, hash, kept};
+use kept::{HINT, Kept, Settings, hash, kept};
 use left::Left;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use wakeplace_metrics::{RunMetrics, find_metric};
 use wakeplace_outcome::{SeedRun, TaskPeriods};
-use wakeplace_study::{Comparison, PolicyRuns, RunReport};
+use wakeplace_study::{Comparison, Ended, PolicyRuns, RunReport};
 use wakeplace_text::{count, printable};
 
 /// What stands behind a policy's name.
@@ -61,6 +62,8 @@ pub struct Difference {
     /// What tasks came to, before and after; none where seeds are left out, as these are means of
     /// all.
     tasks: [Vec<TaskPeriods>; 2],
+    /// Those of the two sides' policies, which the runs have where they are wanted.
+    settings: [Settings; 2],
 }
 
 /// Compares what two results have in common. A difference of less than `margin_pct` does not
@@ -130,7 +133,6 @@ fn difference(
         _ => [Vec::new(), Vec::new()],
     };
     let complete = old.complete && new.complete;
-    let same_length = old.duration_ns == new.duration_ns;
     if !complete {
         notes.push("a run got stuck: what it measured is no ground for a judgement".to_owned());
     }
@@ -162,8 +164,9 @@ fn difference(
         asked: asked.iter().map(|line| printable(line).into()).collect(),
         runs,
         complete,
-        same_length,
+        same_length: old.duration_ns == new.duration_ns,
         tasks,
+        settings: [old.settings, new.settings],
     })
 }
 
@@ -183,15 +186,17 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
     differs("workload", &old.workload, &new.workload);
     differs("duration", &times[0], &times[1]);
     differs("jitter", &jitters[0], &jitters[1]);
-    differs("program", &old.program, &new.program);
+    let programs = old.programs(new);
+    differs("program", &programs[0], &programs[1]);
     let changed = |old: &str, new: &str| !old.is_empty() && !new.is_empty() && old != new;
     if old.platform == new.platform && changed(&old.platform_hash, &new.platform_hash) {
         lines.push(format!("platform: {} has other figures", new.platform));
     }
     // What is drawn and hints of tasks are a part of the workload, and are told themselves.
     let hints = |of: &Kept| -> Vec<(String, String)> {
-        let own = of.settings.iter().filter(|(key, _)| key.starts_with(HINT));
-        own.cloned().collect()
+        let own = of.settings.all().filter(|(key, _)| key.starts_with(HINT));
+        own.map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect()
     };
     let told = old.jitter != new.jitter || hints(old) != hints(new);
     if old.workload == new.workload && changed(&old.workload_hash, &new.workload_hash) && !told {
@@ -206,14 +211,14 @@ fn asked(old: &Kept, new: &Kept) -> Vec<String> {
 
 /// Parameters that have another value, or that only one of them has.
 fn settings(old: &Kept, new: &Kept) -> Vec<String> {
-    let map = |all: &Kept| -> BTreeMap<String, String> { all.settings.iter().cloned().collect() };
-    let sides = [map(old), map(new)];
-    let keys: BTreeSet<&String> = sides.iter().flat_map(BTreeMap::keys).collect();
-    let one = |key: &&String| {
-        let of = |side: &BTreeMap<String, String>| side.get(*key).cloned();
-        let [old, new] = [&sides[0], &sides[1]].map(of);
-        let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
-        (old != new).then(|| format!("{key}: {}, then {}", shown(&old), shown(&new)))
+    let sides: [BTreeMap<&str, &str>; 2] = [old, new].map(|of| of.settings.all().collect());
+    let keys: BTreeSet<&str> = { sides.iter() }
+        .flat_map(|side| side.keys().copied())
+        .collect();
+    let one = |key: &&str| {
+        let [old, new] = [&sides[0], &sides[1]].map(|side| side.get(*key).copied());
+        let [was, is] = [old, new].map(|value| value.unwrap_or("absent"));
+        (old != new).then(|| format!("{key}: {was}, then {is}"))
     };
     let mut lines: Vec<String> = keys.iter().filter_map(one).collect();
     if lines.len() > MOST_SETTINGS {
@@ -226,9 +231,11 @@ fn settings(old: &Kept, new: &Kept) -> Vec<String> {
 
 /// The runs of these seeds, in their order. A metric that this program does not know is left out.
 fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
-    let by_seed: BTreeMap<u64, &SeedRun> = of.seed_runs.iter().map(|run| (run.seed, run)).collect();
-    let runs = seeds.iter().filter_map(|seed| by_seed.get(seed));
-    let metrics = runs.map(|run| {
+    let all = of.seed_runs.iter().enumerate();
+    let by_seed: BTreeMap<u64, (usize, &SeedRun)> =
+        all.map(|(at, run)| (run.seed, (at, run))).collect();
+    let runs = || seeds.iter().filter_map(|seed| by_seed.get(seed));
+    let metrics = runs().map(|(_, run)| {
         let known = run
             .metrics
             .iter()
@@ -239,10 +246,23 @@ fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
     PolicyRuns {
         policy: format!("{}, {side}", of.policy),
         overrides: Vec::new(),
-        settings: of.settings.clone(),
+        settings: Vec::new(),
         metrics: metrics.collect(),
-        reports: vec![RunReport::default(); seeds.len()],
+        reports: runs().map(|(at, _)| report(of, *at)).collect(),
         timeline: None,
+    }
+}
+
+/// When a run was over. One that got stuck, or of which nobody knows, is as long as was asked for.
+fn report(of: &Kept, at: usize) -> RunReport {
+    let end_ns = of.end_ns.get(at).copied().filter(|_| of.complete);
+    RunReport {
+        end_ns: end_ns.unwrap_or(of.duration_ns),
+        ended: match of.length().to_the_end {
+            true => Ended::AllTasksExited,
+            false => Ended::Duration,
+        },
+        ..RunReport::default()
     }
 }
 
@@ -293,9 +313,15 @@ impl Differences {
                 .iter()
                 .map(|line| format!("asked otherwise: {line}"));
             let notes = asked.chain(pair.runs.notes.iter().cloned());
+            let mut runs = pair.runs.clone();
+            for (run, settings) in runs.runs.iter_mut().zip(&pair.settings) {
+                let all = settings.all();
+                let all = all.map(|(key, value)| (key.to_owned(), value.to_owned()));
+                run.settings = all.collect();
+            }
             Comparison {
                 notes: notes.collect(),
-                ..pair.runs.clone()
+                ..runs
             }
         };
         self.pairs.iter().map(one).collect()

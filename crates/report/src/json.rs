@@ -100,6 +100,7 @@ fn run(found: &wakeplace_study::Comparison, runs: &PolicyRuns) -> Run {
         behaviour_hashes: hashes(runs.metrics.iter().map(|run| run.behaviour_hash)),
         details: Some(details(&runs.metrics, &runs.reports)),
         timeline: runs.timeline.clone(),
+        lines: crate::lines::of_reports(&runs.reports),
         sched_ext: (!ext.is_empty()).then_some(ext),
     }
 }

@@ -7,10 +7,11 @@
 //! (`json`, `exact`, `change`, `spread`), `times_and_seeds_read_well` (`duration`, `seeds`,
 //! `percent`, `bound`, `bound_pct`, `factor`, `plus`),
 //! comparison/tests.rs::`csv_has_every_metric_of_every_policy` (`exact`, in CSV), the first two
-//! also `small`, `times_and_seeds_read_well` also `signed`.
+//! also `small`, `times_and_seeds_read_well` also `signed`,
+//! `a_change_says_from_what_to_what` (`from_to`, `plain`).
 //!
 //! Callers: phrase.rs (`factor`, `bound`), html/figures.rs (`bound_pct`), published.rs (`percent`),
-//! table.rs (`exact`), many files (`duration`).
+//! table.rs (`exact`), many files (`duration`), crates/cli/src/expect.rs (`from_to`).
 //!
 //! Tests: below
 
@@ -103,6 +104,28 @@ pub(crate) fn bound(value: f64) -> String {
     plus(value, decimals)
 }
 
+/// From which mean to which, and the change: `0.6 -> 1.4, +133 % [-39.8, +306]`; without percent
+/// `0 -> 108.6 (from 0)`.
+#[must_use]
+pub fn from_to([from, to]: [f64; 2], pct: f64, bounds: Option<(f64, f64)>) -> String {
+    let means = format!("{} -> {}", plain(from), plain(to));
+    if !pct.is_finite() {
+        return format!("{means} ({})", percent(pct));
+    }
+    let ends = bounds.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let ends = ends.map(|(low, high)| format!(" [{}, {}]", bound(low), bound(high)));
+    format!("{means}, {}{}", percent(pct), ends.unwrap_or_default())
+}
+
+/// As [`short`], without zeros behind the last digit that says something.
+fn plain(value: f64) -> String {
+    let text = short(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 /// A change, one decimal: `-13.4 %`, `x 24.0`.
 pub(crate) fn bound_pct(pct: f64) -> String {
     factor(pct).map_or_else(
@@ -157,8 +180,8 @@ pub(crate) fn seeds(seeds: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        FROM_ZERO, bound, bound_pct, change, duration, exact, json, percent, seeds, short, spread,
-        unit,
+        FROM_ZERO, bound, bound_pct, change, duration, exact, from_to, json, percent, seeds, short,
+        spread, unit,
     };
 
     #[test]
@@ -203,6 +226,17 @@ mod tests {
             [change(f64::INFINITY), change(f64::NEG_INFINITY)],
             [FROM_ZERO; 2]
         );
+    }
+
+    /// Goal: both means stand there, and what has no percent has none. 0.6 to 1.4 is +133.3 %.
+    #[test]
+    fn a_change_says_from_what_to_what() {
+        let said = from_to([0.6, 1.4], 133.333, Some((-39.84, 306.2)));
+        assert_eq!(said, "0.6 -> 1.4, +133 % [-39.8, +306]");
+        assert_eq!(from_to([2.0, 1.95], -2.5, None), "2 -> 1.95, -2.50 %");
+        let none = f64::INFINITY;
+        let said = from_to([0.0, 108.6], none, Some((none, none)));
+        assert_eq!(said, "0 -> 108.6 (from 0)");
     }
 
     #[test]

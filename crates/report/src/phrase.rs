@@ -116,7 +116,8 @@ const SUBJECTS: [(&str, &str); 5] = [
 ];
 
 /// How to say what workloads are measured by; others by their metric's name.
-const OWN: [(&str, &str); 6] = [
+const OWN: [(&str, &str); 7] = [
+    ("missed_frames_total", MISSED_FRAMES),
     ("throughput_per_s", "throughput"),
     ("throughput_mb_per_s", "throughput"),
     ("jobs_per_min", "jobs per minute"),
@@ -124,6 +125,9 @@ const OWN: [(&str, &str); 6] = [
     ("events_per_program", "events per program"),
     ("runtime_s", "time"),
 ];
+
+/// What can be counted, one by one.
+const MISSED_FRAMES: &str = "missed frames";
 
 /// Subjects that fall where less is done.
 const ENERGY: [&str; 3] = ["energy_j", "cpu_energy_j", "cpu_energy_bogo"];
@@ -255,10 +259,14 @@ fn sentence(
         _ if noun.contains("energy") => "uses",
         _ => "has",
     };
+    let ([less, much], differs) = match noun {
+        MISSED_FRAMES => (["fewer", "many"], "differ"),
+        _ => (["less", "much"], "differs"),
+    };
     let compared = match number::factor(delta.delta_pct) {
-        Some(times) => format!("{other} {verb} {times} times as much {noun} as {base}"),
+        Some(times) => format!("{other} {verb} {times} times as {much} {noun} as {base}"),
         None => {
-            let amount = amount(delta.delta_pct, ["less", "more"]);
+            let amount = amount(delta.delta_pct, [less, "more"]);
             format!("{other} {verb} {amount} {noun} than {base}")
         }
     };
@@ -280,7 +288,7 @@ fn sentence(
             delta.n
         ),
         Difference::NotTold => format!(
-            "Not told from {} seeds whether {noun} differs between {other} and {base}{ci}",
+            "Not told from {} seeds whether {noun} {differs} between {other} and {base}{ci}",
             delta.n
         ),
         Difference::Better | Difference::Worse | Difference::Other => format!("{compared}{ci}"),
@@ -413,6 +421,19 @@ mod tests {
         assert_eq!(
             say(&delta(0.4, Some((-1.0, 2.0)))),
             "Not told from 10 seeds whether energy differs between b and a [95 % CI -1.0 to +2.0 %]"
+        );
+        let frames = |d: &PairedDelta| {
+            let sense = d.difference("missed_frames_total", MARGIN);
+            sentence(("a", "b"), "missed frames", d, (sense, MARGIN))
+        };
+        assert_eq!(
+            frames(&delta(-12.34, Some((-13.0, -11.0)))),
+            "b has 12.3 % fewer missed frames than a [95 % CI -13.0 to -11.0 %]"
+        );
+        assert_eq!(
+            frames(&delta(0.4, Some((-1.0, 2.0)))),
+            "Not told from 10 seeds whether missed frames differ between b and a \
+             [95 % CI -1.0 to +2.0 %]"
         );
         // It excludes 0, and reaches into the margin.
         assert_eq!(

@@ -3,13 +3,15 @@
 //!
 //! What must stay: a run with an error is counted and has no part in means; runs that are the same
 //! run count once; changes are those of `compare`, paired by seed. A point's runs come all at once.
+//! What points share is kept once: there may be a million of them.
 //! Forms of the table are in `points/columns.rs` and `points/json.rs`. Tests by part:
 //! `each_run_counts_once` (`add`, `row`), `changes_are_from_the_base` (`compared`),
 //! `the_best_of_those_that_hold_is_chosen` (`judged`, `choosing`),
-//! `a_sweep_is_its_points_and_their_runs` (`with_runs`), sweeps.rs::`no_run_counts_twice` (by the
+//! `a_sweep_is_its_points_and_their_runs` (`with_runs`), `a_point_keeps_the_settings_of_its_own`
+//! (`runs_of`), sweeps.rs::`no_run_counts_twice` (by the
 //! command), the first also `new` and `finish`.
 //!
-//! Callers: html/sweep/points.rs (`named`, `without_varied`).
+//! Callers: html/sweep/points.rs (`named`).
 //!
 //! Tests: crates/report/src/points/tests.rs,
 //! crates/cli/tests/all/sweeps.rs::no_run_counts_twice
@@ -29,7 +31,7 @@ pub use json::SweepFacts;
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_metrics::{PairedDelta, Summary};
 use wakeplace_outcome::{PointRuns, SeedRun, SweepChoice};
-use wakeplace_study::{DEFAULT_MARGIN_PCT, RunRecord, json_pairs};
+use wakeplace_study::{DEFAULT_MARGIN_PCT, RunRecord, json_pairs, without_varied};
 
 /// What says of every point what it is.
 const FIXED: [&str; 3] = ["platform", "workload", "policy"];
@@ -44,9 +46,14 @@ pub struct Points {
     choice: Option<Choice>,
     /// Single runs are kept, too.
     with_runs: bool,
+    /// Settings of the first point whose runs are kept: those of others stand beside them.
+    first: Option<Settings>,
     rows: Vec<Row>,
     failed: Failed,
 }
+
+/// Parameters and switches of a point by their keys.
+type Settings = BTreeMap<String, String>;
 
 /// What the columns are of.
 #[derive(Clone, Debug)]
@@ -74,8 +81,8 @@ struct Row {
     is_base: bool,
     holds: Option<bool>,
     power: &'static str,
-    /// Its runs with all of its settings.
-    runs: Option<(PointRuns, Vec<(String, String)>)>,
+    /// Its runs, with the settings that are not the first point's.
+    runs: Option<PointRuns>,
 }
 
 /// Runs that have no result.
@@ -93,10 +100,14 @@ pub struct FoundPoints {
     shape: Shape,
     /// Keys and values of the base; None: no point has one.
     base: Option<Vec<(String, String)>>,
+    /// Settings of the first point; empty where no runs are kept.
+    first: Settings,
     rows: Vec<Row>,
     /// Conditions were judged.
     judged: bool,
     choice: Option<SweepChoice>,
+    /// Places of the chosen points.
+    chosen: BTreeSet<usize>,
     failed: Failed,
 }
 
@@ -118,6 +129,7 @@ impl Points {
             holds: None,
             choice: None,
             with_runs: false,
+            first: None,
             rows: Vec::new(),
             failed: Failed::default(),
         }
@@ -168,7 +180,7 @@ impl Points {
     }
 
     /// One point of the sweep: its values, its number of runs, means of its metrics.
-    fn row(&self, number: usize, runs: &[RunRecord]) -> Row {
+    fn row(&mut self, number: usize, runs: &[RunRecord]) -> Row {
         // A run that stands twice counts once.
         let mut seeds = BTreeSet::new();
         let group: Vec<&RunRecord> = runs.iter().filter(|r| seeds.insert(r.seed)).collect();
@@ -192,6 +204,7 @@ impl Points {
             let figures = (!values.is_empty()).then(|| Summary::of(&values))?;
             Some((figures.mean, figures.ci95))
         };
+        let single = self.with_runs.then(|| self.runs_of(&group, &whole));
         let bases = self.bases.as_ref();
         Row {
             names: self
@@ -207,17 +220,17 @@ impl Points {
             is_base: bases.is_some_and(|bases| bases.is_base(number)),
             holds: (self.holds.as_ref()).map(|all| all.get(&number).copied().unwrap_or(false)),
             power: runs[0].power,
-            runs: self.with_runs.then(|| self.runs_of(&group, &whole)),
+            runs: single,
         }
     }
 
-    /// The runs of a point with the metrics of the table, and all settings of it.
-    fn runs_of(
-        &self,
-        group: &[&RunRecord],
-        whole: &[&RunRecord],
-    ) -> (PointRuns, Vec<(String, String)>) {
+    /// The runs of a point with the metrics of the table, and the settings that are its own.
+    fn runs_of(&mut self, group: &[&RunRecord], whole: &[&RunRecord]) -> PointRuns {
         let first = group[0];
+        let settings = [&first.settings, &first.options].map(|text| json_pairs(text));
+        let settings: Settings = settings.into_iter().flatten().collect();
+        let shared = self.first.get_or_insert_with(|| settings.clone());
+        let settings = json::settings_beside(shared, &settings);
         let one = |record: &&RunRecord| {
             let value = |metric: &String| {
                 let value = record.metrics.get(metric)?;
@@ -231,7 +244,7 @@ impl Points {
                 metrics: self.shape.metrics.iter().filter_map(value).collect(),
             }
         };
-        let runs = PointRuns {
+        PointRuns {
             platform: first.platform.clone(),
             platform_hash: first.platform_hash.clone(),
             workload: first.workload.clone(),
@@ -240,14 +253,11 @@ impl Points {
             values: first.labels.clone().into(),
             duration_ns: first.duration_ns,
             jitter: Some(first.jitter.clone()).filter(|jitter| !jitter.is_empty()),
-            // Against those of the first point, when all are known.
-            settings: Vec::new().into(),
+            settings,
             modelled_power: !first.power.is_empty(),
             complete: whole.len() == group.len(),
             seed_runs: whole.iter().map(one).collect(),
-        };
-        let settings = [&first.settings, &first.options].map(|text| json_pairs(text));
-        (runs, settings.concat())
+        }
     }
 
     /// All points.
@@ -255,10 +265,14 @@ impl Points {
     pub fn finish(self) -> FoundPoints {
         let choice = self.choice.as_ref();
         let choice = choice.map(|choice| choice.made(&self.shape, &self.rows));
+        let groups = choice.iter().flat_map(|choice| &choice.groups);
+        let chosen = groups.filter_map(|group| group.chosen).collect();
         FoundPoints {
             base: self.bases.map(|bases| bases.values().to_vec()),
+            first: self.first.unwrap_or_default(),
             judged: self.holds.is_some(),
             choice,
+            chosen,
             shape: self.shape,
             rows: self.rows,
             failed: self.failed,
@@ -311,8 +325,7 @@ impl FoundPoints {
 
     /// The point is the chosen one of its machine and load.
     fn is_the_chosen(&self, at: usize) -> bool {
-        let groups = self.choice.iter().flat_map(|choice| &choice.groups);
-        groups.into_iter().any(|group| group.chosen == Some(at))
+        self.chosen.contains(&at)
     }
 }
 
@@ -362,27 +375,5 @@ pub(crate) fn named(key: &str, value: &str) -> String {
     match FIXED.contains(&key) {
         true => value.to_owned(),
         false => format!("{key}={value}"),
-    }
-}
-
-/// The load without the keys that are names of their own.
-pub(crate) fn without_varied<'a>(
-    load: &str,
-    names: impl Iterator<Item = (&'a str, &'a str)> + Clone,
-) -> String {
-    let Some((model, keys)) = load.split_once(':') else {
-        return load.to_owned();
-    };
-    let varied = |setting: &&str| {
-        let is_own = |(key, value): (&str, &str)| {
-            let key = key.strip_prefix("workload.");
-            key.is_some_and(|key| setting.split_once('=') == Some((key, value)))
-        };
-        names.clone().any(is_own)
-    };
-    let left: Vec<&str> = keys.split(',').filter(|setting| !varied(setting)).collect();
-    match left.as_slice() {
-        [] => model.to_owned(),
-        left => format!("{model}:{}", left.join(",")),
     }
 }

@@ -5,7 +5,7 @@
 //! tasks, people are shown some. Free: looks. Tests by part:
 //! crates/cli/tests/all/results.rs::`periods_are_told_task_by_task` (`table`),
 //! results.rs::`periods_are_compared_task_by_task` (`several`, by `compare` and `diff`),
-//! `tasks_of_several_stand_together` (`several`).
+//! `tasks_of_several_stand_together` (`several`, `named`).
 //!
 //! Callers: comparison.rs (`table`, `several`), diff.rs (`several`).
 //!
@@ -13,6 +13,7 @@
 //! crates/cli/tests/all/results.rs::periods_are_compared_task_by_task
 
 use crate::{Align, Cell, Format, Style, Table, Tone, number};
+use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_outcome::{Run, TaskPeriods};
 use wakeplace_text::count;
 
@@ -59,15 +60,18 @@ pub(crate) fn several(
     format: Format,
     style: Style,
 ) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, .., periods, _) in policies.iter().flat_map(|(_, tasks)| tasks.iter()) {
-        if periods.is_some() && !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
+    let all = policies.iter().flat_map(|(_, tasks)| tasks.iter());
+    let punctual = all.filter(|(.., periods, _)| periods.is_some());
+    let mut known = BTreeSet::new();
+    let names: Vec<&str> = punctual
+        .map(|(name, ..)| name.as_str())
+        .filter(|name| known.insert(*name))
+        .collect();
     if names.is_empty() {
         return String::new();
     }
+    let by_name: Vec<BTreeMap<&str, &TaskPeriods>> =
+        policies.iter().map(|(_, tasks)| named(tasks)).collect();
     // For people the tasks head their groups, as metrics do.
     let grouped = format == Format::Human;
     let heads: &[&str] = if grouped {
@@ -86,10 +90,8 @@ pub(crate) fn several(
             heading[0] = Cell::Toned(Tone::Heading, (*name).to_owned());
             table.row(heading);
         }
-        for (policy, tasks) in policies {
-            let Some((_, threads, run_s, periods, missed)) =
-                tasks.iter().find(|(own, ..)| own == name)
-            else {
+        for ((policy, _), tasks) in policies.iter().zip(&by_name) {
+            let Some((_, threads, run_s, periods, missed)) = tasks.get(name) else {
                 continue;
             };
             let mut row: Vec<Cell> = match grouped {
@@ -110,6 +112,15 @@ pub(crate) fn several(
         more => format!("{} more: --format json\n", count(more, "task")),
     };
     format!("\n{}{more}", table.render(format, style))
+}
+
+/// Tasks by their names; of those of one name the first.
+fn named(tasks: &[TaskPeriods]) -> BTreeMap<&str, &TaskPeriods> {
+    let mut all = BTreeMap::new();
+    for task in tasks {
+        all.entry(task.0.as_str()).or_insert(task);
+    }
+    all
 }
 
 #[cfg(test)]
@@ -134,5 +145,17 @@ mod tests {
         let md = several(&both, Format::Md, Style::default());
         assert!(md.contains("| ui | b | 1 | 0.5000 | 60 | 7 |"), "{md}");
         assert_eq!(several(&both[..0], Format::Human, Style::default()), "");
+        // The order is that of the first who has a task, and of two of one name the first counts.
+        let base = [task("z", Some(3.0), 0.0), task("a", Some(4.0), 0.0)];
+        let other = [task("a", Some(5.0), 0.0), task("a", Some(6.0), 0.0)];
+        let both = [("p".to_owned(), &base[..]), ("q".to_owned(), &other[..])];
+        let md = several(&both, Format::Md, Style::default());
+        let at = |task: &str, policy: &str, periods: u32| {
+            let row = format!("| {task} | {policy} | 1 | 0.5000 | {periods} | 0 |");
+            md.find(&row).unwrap_or_else(|| panic!("{row}: {md}"))
+        };
+        assert!(at("z", "p", 3) < at("a", "p", 4), "{md}");
+        assert!(at("a", "p", 4) < at("a", "q", 5), "{md}");
+        assert!(!md.contains("| 6 |"), "{md}");
     }
 }

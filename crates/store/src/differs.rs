@@ -7,13 +7,14 @@
 //! What must stay: what is named first is what decides most: the program, then what is varied, then
 //! names, then what is behind a name, then options; where nothing of it differs, that is said.
 //! Tests by part: grown.rs::`a_refusal_names_what_differs` (`differs`, `axes`, `names`, `files`,
-//! `settings`), sweeps.rs::`a_store_of_something_else_is_refused` (by the command).
+//! `settings`), grown.rs::`of_many_keys_a_refusal_names_the_first` (`listed`),
+//! sweeps.rs::`a_store_of_something_else_is_refused` (by the command).
 //!
 //! Tests: crates/store/tests/all/grown.rs, crates/cli/tests/all/sweeps.rs
 
 use crate::Definition;
 use std::collections::{BTreeMap, BTreeSet};
-use wakeplace_study::{Design, RunRecord, Sweep, json_pairs};
+use wakeplace_study::{Design, RunRecord, Sweep, json_pairs, without_varied};
 use wakeplace_text::{shorten, time};
 
 /// Points of each that are looked at.
@@ -55,18 +56,17 @@ pub(crate) fn differs(
 
 /// Values that only one of two has.
 fn beside<T: Ord + Clone>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> Vec<T> {
-    one.difference(other).take(MOST_TOLD).cloned().collect()
+    one.difference(other).cloned().collect()
 }
 
-/// Words for a message.
+/// Words for a message; of many the first: a store may have any number.
 fn listed(words: &[String]) -> String {
-    let words: Vec<String> = words
-        .iter()
-        .map(|word| format!("`{}`", shorten(word)))
-        .collect();
-    match words.as_slice() {
-        [] => "none".to_owned(),
-        all => all.join(", "),
+    let shown = words.iter().take(MOST_TOLD);
+    let shown: Vec<String> = shown.map(|word| format!("`{}`", shorten(word))).collect();
+    match (words.len().saturating_sub(MOST_TOLD), shown.as_slice()) {
+        (_, []) => "none".to_owned(),
+        (0, all) => all.join(", "),
+        (more, all) => format!("{}, and {more} more", all.join(", ")),
     }
 }
 
@@ -87,22 +87,16 @@ fn axes(sweep: &Sweep, points: &[RunRecord]) -> Option<String> {
 /// A name of which a point is.
 type Name = (&'static str, fn(&RunRecord) -> String);
 
-/// The load without the keys that are varied.
+/// The load without the keys that are varied, whatever their order.
 fn load(record: &RunRecord) -> String {
-    let Some((model, keys)) = record.workload.split_once(':') else {
-        return record.workload.clone();
+    let labels = { record.labels.iter() }.map(|(key, value)| (key.as_str(), value.as_str()));
+    let load = without_varied(&record.workload, labels);
+    let Some((model, keys)) = load.split_once(':') else {
+        return load;
     };
-    let varied = |setting: &&str| {
-        let key = setting.split('=').next().unwrap_or_default();
-        let own = |(label, _): &(String, String)| label.strip_prefix("workload.") == Some(key);
-        record.labels.iter().any(own)
-    };
-    let mut left: Vec<&str> = keys.split(',').filter(|setting| !varied(setting)).collect();
-    left.sort_unstable();
-    match left.as_slice() {
-        [] => model.to_owned(),
-        left => format!("{model}:{}", left.join(",")),
-    }
+    let mut keys: Vec<&str> = keys.split(',').collect();
+    keys.sort_unstable();
+    format!("{model}:{}", keys.join(","))
 }
 
 /// Machines, loads and policies that are not varied: those that this sweep has not, or those that

@@ -7,7 +7,8 @@
 //! (`matches`), `patterns_choose_each_study_once` (`select`, `unmatched`),
 //! `cases_come_from_other_studies` (`study_text`), request.rs::`what_is_missing_or_wrong_is_named`
 //! (`workload_named`), study/column_tests.rs::`a_case_may_have_jitter` (`workload`,
-//! `workload_file`), sweeps.rs::`study_run_takes_a_file` (`from_file`).
+//! `workload_file`), sweeps.rs::`study_run_takes_a_file` (`from_file`),
+//! `every_built_in_file_says_what_it_is` (`workload_files`, `first_sentence`).
 //!
 //! Tests: below, crates/study/src/promise/tests.rs::cases_come_from_other_studies,
 //! crates/cli/tests/all/results.rs::a_pattern_runs_several_studies
@@ -31,6 +32,35 @@ fn workload_file(path: &str) -> Option<&'static str> {
 /// The same, where there is no such file here.
 pub(crate) fn builtin_file(path: &str) -> Option<&'static str> {
     workload_file(path).filter(|_| !std::path::Path::new(path).exists())
+}
+
+/// The rt-app files that are built in, and what each is: the first sentence of its head.
+pub fn workload_files() -> impl Iterator<Item = (&'static str, String)> {
+    WORKLOADS
+        .iter()
+        .map(|(path, text)| (*path, first_sentence(text)))
+}
+
+/// The first sentence of the comment that opens a file, in one line; empty: there is none.
+fn first_sentence(text: &str) -> String {
+    let head = text
+        .strip_prefix("/*")
+        .and_then(|text| text.split_once("*/"));
+    let lines = head.map_or("", |(head, _)| head).lines();
+    let words = lines.flat_map(|line| {
+        let line = line.trim();
+        line.strip_prefix('*').unwrap_or(line).split_whitespace()
+    });
+    let mut sentence = String::new();
+    for word in words {
+        let between = if sentence.is_empty() { "" } else { " " };
+        sentence.push_str(between);
+        sentence.push_str(word);
+        if word.ends_with('.') {
+            break;
+        }
+    }
+    sentence
 }
 
 /// The path of the file that is called so without folder and ending.
@@ -231,7 +261,7 @@ fn unmatched(pattern: &str) -> StudyError {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUILTIN, matches, select, studies};
+    use super::{BUILTIN, first_sentence, matches, select, studies, workload_files};
     use crate::Study;
 
     #[test]
@@ -247,6 +277,19 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn every_built_in_file_says_what_it_is() {
+        let all: Vec<_> = workload_files().collect();
+        assert!(all.iter().any(|(path, _)| *path == "workloads/media.json"));
+        for (path, what) in all {
+            assert!(what.len() > 20 && what.ends_with('.'), "{path}: {what}");
+            assert!(!what.contains(['*', '\n']), "{path}: {what}");
+        }
+        let text = "/*\n * Two of a.json, one\n * more. Then this.\n */\n{}";
+        assert_eq!(first_sentence(text), "Two of a.json, one more.");
+        assert_eq!(first_sentence("{}"), "");
     }
 
     #[test]

@@ -9,7 +9,8 @@
 //! crates/report/src/comparison/tests.rs::`compare_has_the_shape_of_the_contract` (`Comparison`),
 //! schema.rs::`results_are_what_the_schema_says` (`seed_runs`),
 //! results.rs::`a_run_says_how_it_ended` (`all_tasks_ended`),
-//! study/tests.rs::`variants_have_no_published_figures` (`one_seed`). `idle`, `untimed`, `missed`,
+//! study/tests.rs::`variants_have_no_published_figures` (`one_seed`),
+//! `missed_frames_are_said_of_all_that_miss_as_many` (`total`). `idle`, `untimed`, `missed`,
 //! `unmeasured` and `same` have no test of their own.
 //!
 //! Tests: crates/study/src/comparison/tests.rs, crates/study/src/comparison/cautions.rs,
@@ -27,7 +28,7 @@ mod tests;
 pub(crate) use cautions::{hardware_clocks, modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
-pub(crate) use frames::own_deadlines;
+pub(crate) use frames::{FRAME_METRICS, has_frames, own_deadlines};
 use ignored::ignored;
 pub use stuck::Stuck;
 use stuck::causes;
@@ -194,7 +195,11 @@ pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Strin
             .chain(untimed(run, workloads))
             .chain(ignored(run, workloads))
     };
-    runs.iter().flat_map(of_one).chain(same(runs)).collect()
+    let of_each = runs.iter().flat_map(of_one);
+    of_each
+        .chain(frames::missed(runs))
+        .chain(same(runs))
+        .collect()
 }
 
 /// No task of a run ever ran, though one could have: its figures are those of an idle machine.
@@ -305,15 +310,16 @@ impl PolicyRuns {
     }
 }
 
+/// A count of all of a policy's runs.
+fn total(run: &PolicyRuns, metric: &str) -> f64 {
+    let values = run.metrics.iter().filter_map(|m| m.values.get(metric));
+    values.fold(0.0, |sum, value| sum + value)
+}
+
 /// Periods missed: the machine is too small for the workload under this policy.
 fn missed(run: &PolicyRuns) -> Option<String> {
-    let total = |metric: &str| {
-        run.metrics
-            .iter()
-            .filter_map(|m| m.values.get(metric))
-            .fold(0.0, |sum, value| sum + value)
-    };
-    let (missed, periods) = (total("missed_periods_total"), total("periods_total"));
+    let missed = total(run, "missed_periods_total");
+    let periods = total(run, "periods_total");
     (missed > 0.0 && missed * 100.0 > periods).then(|| {
         format!(
             "{}: {:.1} % of all periods were missed; less work was done than asked for, so look \

@@ -7,7 +7,8 @@
 //! `runs_stand_by_policy_then_seed` (`group`), `the_same_inputs_give_the_same_runs`
 //! (`verify_determinism`), `the_first_difference_is_named_by_its_cause` (`difference`),
 //! `nothing_to_run_is_an_error` (`expand`), `what_a_workload_is_measured_by_has_each_name_once`
-//! (`measured_by`), `a_scheduler_takes_part` (`comparison`, `contenders`),
+//! (`measured_by`), `loads_with_deadlines_are_read_by_their_frames` (`read_by`),
+//! `a_scheduler_takes_part` (`comparison`, `contenders`),
 //! `every_run_is_announced_once_after_how_many_there_are` (progress),
 //! cli/tests/all/report.rs::`a_window_changes_no_run` (`timeline`),
 //! compared.rs::`what_an_era_ignores_is_said` (`settings`). `cut_timeline` has no test of its own.
@@ -16,8 +17,8 @@
 //! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use crate::comparison::{
-    Comparison, Origin, PolicyRuns, endings, hardware_clocks, modelled_power, own_deadlines, stuck,
-    together, warnings,
+    Comparison, FRAME_METRICS, Origin, PolicyRuns, endings, hardware_clocks, has_frames,
+    modelled_power, own_deadlines, stuck, together, warnings,
 };
 use crate::hotplug::shown;
 use crate::identity::hash_of;
@@ -237,6 +238,7 @@ impl Experiment {
             notes.extend(note(&run.policy, &judged.iter().collect::<Vec<_>>()));
         }
         notes.extend(modelled_power(&self.platform));
+        notes.extend(self.platform.assumed_by_file());
         let policies = self.contenders().map(|(_, policy, _)| policy);
         notes.extend(hardware_clocks(&self.platform, policies));
         notes.extend(together(workloads, &self.platform));
@@ -269,7 +271,7 @@ impl Experiment {
                 .chain(hints_of(&self.workload))
                 .collect(),
             options: all_options(&self.options),
-            measured_by: measured_by(&self.workload, workloads),
+            measured_by: read_by(&self.workload, workloads, &runs),
             modelled_power: !self.platform.modelled_power().is_empty(),
             states: Vec::new(),
             origin: Origin::default(),
@@ -298,6 +300,16 @@ fn cut_timeline(runs: &PolicyRuns) -> Option<String> {
             wakeplace_text::time(line.from_ns)
         )
     })
+}
+
+/// What runs are read by: frames where there are some, then what the workload measures.
+fn read_by(spec: &Spec, workloads: &[Workload], runs: &[PolicyRuns]) -> Vec<String> {
+    let own = measured_by(spec, workloads);
+    if !has_frames(runs) {
+        return own;
+    }
+    let frames = FRAME_METRICS.map(str::to_owned);
+    frames.into_iter().chain(own).collect()
 }
 
 /// Names of the metrics that a workload measures, the one it is read by first.

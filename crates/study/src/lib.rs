@@ -60,7 +60,7 @@ pub use ask::{
 };
 pub use battery::{Battery, BatteryCell};
 pub use calibration::Calibration;
-pub use catalogue::{StudyInfo, select, studies};
+pub use catalogue::{StudyInfo, select, studies, workload_files};
 pub use claims::Claims;
 pub use comparison::{Comparison, Origin, PolicyRuns, Stuck};
 pub use direction::{Checked, Direction};
@@ -86,6 +86,7 @@ pub use settings::{SettingError, any_policy, apply_settings, check_keys};
 pub use study::{JudgedCase, Study, StudyOptions, run_studies};
 pub use sweep::{
     Axis, Base, Design, MadePoint, Point, Points, Range, Sweep, Warnings, is_of_load, is_sweep,
+    without_varied,
 };
 #[cfg(not(target_family = "wasm"))]
 pub use trace_meter::trace_meter;
@@ -93,8 +94,8 @@ pub use tree::{BuiltTree, TreeRuns, runs_of};
 pub use verdict::SHOWN_PCT;
 pub use wakeplace_engine::sched_ext::{Callback, Loader};
 pub use wakeplace_engine::{
-    Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LongestWait, MachineState,
-    RunReport, SchedExtReport, SchedMcState, Which,
+    Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LineCost, LinesTold,
+    LongestWait, MachineState, RunReport, SchedExtReport, SchedMcState, Which,
 };
 pub use wakeplace_outcome::SCHEMA_VERSION;
 pub use wakeplace_platform::{Factor, PlatformError};

@@ -1,8 +1,8 @@
 //! Whether two sides ask for the same, so that one beside the other says nothing
 //! (docs/guide/review.md, docs/guide/evaluate.md).
 //!
-//! What must stay: a name with other words for the same parameters is the same, and so are a tree
-//! and a scheduler with the same facts; different kinds never are. Tests by part:
+//! What must stay: a name with other words for the same parameters is the same, and so are two
+//! trees, or two schedulers, with the same facts; different kinds never are. Tests by part:
 //! `what_asks_for_the_same_is_found` (`of_names`, `of_experiment`),
 //! crates/cli/tests/all/review.rs::`wrong_reviews_are_refused`,
 //! crates/cli/tests/all/evaluate.rs::`wrong_evaluations_are_refused` (who asks). Trees and

@@ -75,6 +75,12 @@ impl Deadlines {
         })
     }
 
+    /// The file that they are from.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
     /// Gives a workload these chains instead of its own; an error names their file.
     pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), WorkloadError> {
         without(workload);

@@ -93,7 +93,7 @@ struct wp_explain {
 void wp_explain_begin(struct wp_explain *x);
 void wp_explain_end(struct wp_ctx *ctx, struct wp_task *task, const struct wp_decision *dec,
 		    u32 this_cpu);
-void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search);
+void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search, u32 same_urgency);
 
 /* wakeup_case.c: what a decision was about. "Big" are the CPUs of the biggest capacity. */
 enum wp_case_bits {

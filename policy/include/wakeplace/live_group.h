@@ -59,7 +59,7 @@ struct wp_live_groups {
 	struct wp_live_group group[WP_MAX_LIVE_GROUPS];
 };
 
-/* A task as the member of a group. The home writes the first three. */
+/* A task in a group. The home writes the first three, and clears `outside` and `turn_ns`. */
 struct wp_live_member {
 	u32 group;
 	u32 own_weight; /* by its nice value and policy */

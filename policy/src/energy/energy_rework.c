@@ -13,9 +13,9 @@
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * fixtures/energy-push: equal-state-*.toml (`wp_update_best_cpu`), cheaper-state.toml
- * (`wp_find_pd_cost`, `wp_rework_pick`), dearer-domain.toml and raises-the-others.toml
- * (`wp_rework_delta`), the-best-fit-first.toml (`wp_rework_find`); all/energy_push.rs:
- * `who_is_stuck` (`wp_task_stuck_on_cpu`), `who_may_be_pushed` (`wp_sched_energy_push_task`),
+ * (`wp_find_pd_cost`, `wp_rework_pick`), raises-the-others.toml (`wp_rework_delta`),
+ * the-best-fit-first.toml (`wp_rework_find`); all/energy_push.rs: `who_is_stuck`
+ * (`wp_task_stuck_on_cpu`), `who_may_be_pushed` (`wp_sched_energy_push_task`),
  * `a_stuck_task_finds_a_smaller_cpu` (`wp_push_fair_task`), `a_tick_pushes_a_task_alone`
  * (`wp_check_pushable_task`, `wp_common_level`), `its_own_estimate_counts_where_it_is_queued`
  * (`wp_rework_util`).

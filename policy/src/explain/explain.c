@@ -11,7 +11,8 @@
  * Tests by part: (below crates/policy-sys/tests) all/explain.rs: `energy_vector_of_today`,
  * `energy_vector_of_5_0`, `a_hint_decides` (`wp_explain_end`, `wp_explain_cpu`, `wp_explain_fits`),
  * `a_copy_answers_alike` (`wp_explain_begin`), `the_tipping_point_is_made_up`,
- * `under_another_policy` (`wp_explain_adopt`), `short_as_the_rules_ask`,
+ * `under_another_policy` (`wp_explain_adopt`), `urgency_is_made_up` (`wp_adopt_urgency`),
+ * `thresholds_are_those_of_the_other` (`wp_explain_adopt`), `short_as_the_rules_ask`,
  * `short_is_told_where_it_is_asked` (`wp_short_limit_ns`), `the_clock_that_was_assumed`
  * (`wp_explain_runnable`).
  *
@@ -122,19 +123,33 @@ void wp_explain_end(struct wp_ctx *ctx, struct wp_task *task, const struct wp_de
 	x->short_ns = wp_short_limit_ns(ctx, this_cpu);
 }
 
+/* Each task of the queue counts whole, as one without a period does
+ * (docs/rules/energy-idle.md#urgency). */
+WP_INLINE void wp_adopt_urgency(struct wp_cpu *c)
+{
+	u32 step;
+
+	for (step = 0; step < WP_URGENCY_STEPS; step++)
+		*WP_AT(c->queue.nr_urgent, step) = 0;
+	*WP_AT(c->queue.nr_urgent, WP_URGENCY_STEPS - 1) = c->queue.nr_fair;
+}
+
 /*
  * The parameters of this context were another policy's when its state came about. What that policy
  * did not keep is made up from the signals as they are: the tipping point if energy-aware placement
- * was not active, the hints of searches if it searches other domains or by other limits.
+ * was not active, the hints of searches if it searches other domains or by other limits, and how
+ * urgent queued tasks are if it has other limits of urgency, or none.
  */
-void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search)
+void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search, u32 same_urgency)
 {
 	u32 cpu;
 
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u32 level = wp_search_level(ctx, c);
 
+		if (!same_urgency && wp_urgency_counts(ctx))
+			wp_adopt_urgency(c);
 		if (!c->queue.online)
 			continue;
 		if (!was_active)

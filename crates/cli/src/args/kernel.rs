@@ -148,6 +148,11 @@ pub(crate) struct KernelBuildArgs {
     /// For machines of more than 64 CPUs
     #[arg(long, help_heading = "Machine")]
     pub(crate) large: bool,
+    /// For runs with `--set model.coherence=on`
+    ///
+    /// The same tree once more, each of whose accesses to memory has a price.
+    #[arg(long, help_heading = "Machine")]
+    pub(crate) coherent: bool,
     /// Options of the kernel, as lines of `.config`, which are merged last
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub(crate) kernel_config: Option<PathBuf>,

@@ -60,6 +60,7 @@ pub(crate) use sweep::SweepArgs;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 
 /// Compares task-placement policies on modelled machines: no board, the same bytes on every machine
 #[derive(Debug, Parser)]
@@ -376,7 +377,7 @@ pub(crate) enum Parsed {
 
 /// Reads the program's arguments.
 pub(crate) fn parse() -> Parsed {
-    let error = match Cli::try_parse() {
+    let error = match Cli::try_parse_from(words(std::env::args_os())) {
         Ok(cli) => return Parsed::Run(Box::new(cli)),
         Err(error) => error,
     };
@@ -385,6 +386,16 @@ pub(crate) fn parse() -> Parsed {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Show(text),
         _ => Parsed::Refuse(text),
     }
+}
+
+/// `help COMMAND` asks what `COMMAND --help` does.
+fn words(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = typed.collect();
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 #[cfg(test)]

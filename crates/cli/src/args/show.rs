@@ -78,7 +78,7 @@ pub(crate) struct PlatformShowArgs {
 /// `workload ...`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkloadCommand {
-    /// List the built-in workload models and their keys
+    /// List the built-in workload models and their keys, and the files that are built in
     #[command(help_template = help::TEMPLATE)]
     List(WorkloadListArgs),
     /// Check an rt-app file as rt-app itself would: exit code 0 if it is accepted, 2 if not

@@ -93,8 +93,8 @@ pub(crate) struct SweepArgs {
     ///
     /// KEY is varied, or `policy`, `workload` or `platform`. Keys that are not named stay the
     /// point's own. Without this the base is the first of several policies. Else it has the
-    /// policy's own value of each parameter that is varied, or the first where that is no value of
-    /// it.
+    /// policy's own value of each parameter that is varied. If that value is not among those
+    /// varied, it has the first.
     #[arg(
         long,
         value_name = "KEY=VALUE",
@@ -106,8 +106,8 @@ pub(crate) struct SweepArgs {
     /// Choose the point with the best of this metric, or the least of this varied key
     ///
     /// Among the points that hold all conditions of `--expect`, for each machine and load; with
-    /// `--strict` values hold in each run. The exit code is 1 if none of one holds, and not if some
-    /// point fails its checks.
+    /// `--strict` values hold in each run. The exit code is 1 if some machine and load has no such
+    /// point. Points that fail their checks alone do not make it 1.
     #[arg(
         long,
         value_name = "NAME",

@@ -42,7 +42,7 @@ impl Tried {
         }
         let boards = battery.boards(&request);
         let boards: Vec<String> = boards.iter().map(|board| board.name().to_owned()).collect();
-        trees::provide(&request.policies, &boards, config, terminal)?;
+        trees::provide(&request.policies, &boards, false, config, terminal)?;
         Ok(Self { battery, request })
     }
 

@@ -6,7 +6,7 @@
 //! What must stay: keys of `object`, and names of checks. Exit code 3 only where the simulator
 //! itself cannot run. Of another machine's tree nothing is tried (`--root`). What is missing but
 //! only wished for is not red. Tests by part:
-//! `the_sum_names_what_stops_it_and_what_it_does_without` (`sum`, `worse_without`),
+//! `the_sum_names_what_stops_it_and_what_it_does_without` (`sum`, `runs_without`),
 //! crates/cli/tests/all/results.rs::`doctor_says_what_is_there` (`object`, `page`),
 //! crates/cli/tests/all/interception.rs::`doctor_says_which_way_calls_take` (`interception`),
 //! crates/cli/tests/all/kernel.rs::`missing_tools_are_named`,
@@ -27,11 +27,14 @@ use crate::text::{heading, json, style, wrapped};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
-use wakeplace_host::{Check, NeededFor, Probe, State, can_run};
+use wakeplace_host::{Check, NeededFor, Probe, State, WORSE, can_run};
 use wakeplace_report::Style;
 
 /// Columns of the name and the mark before a fact.
 const NAME_WIDTH: usize = 18;
+
+/// What is found of programs and caches of a machine that is not this one.
+const ELSEWHERE: &str = "another machine's: this one's programs and caches say nothing of it";
 
 /// `doctor`.
 pub(crate) fn run(args: &DoctorArgs, terminal: Terminal) -> Outcome {
@@ -86,17 +89,20 @@ fn interception(root: &Path) -> Check {
         remedy: remedy.to_owned(),
         needed_for: NeededFor::ForeignSchedulers,
         required: true,
+        without: WORSE,
     }
 }
 
-/// Programs and what was fetched, which are looked for on this machine only.
+/// Programs and what was fetched, which are looked for on this machine only: they say nothing of
+/// another one, and nothing is asked of it.
 fn of_this_machine(root: &Path, checks: fn() -> Vec<Check>) -> Vec<Check> {
     let mut checks = checks();
     if root != Path::new("/") {
         for check in &mut checks {
             check.state = State::Unknown;
-            "another machine's: its programs are not looked for".clone_into(&mut check.found);
+            ELSEWHERE.clone_into(&mut check.found);
             check.remedy.clear();
+            check.required = false;
         }
     }
     checks
@@ -181,11 +187,11 @@ fn mark(check: &Check, look: Style) -> String {
 
 /// One sentence: can this home run here?
 fn sum(checks: &[Check], home: NeededFor) -> String {
-    let own = || {
-        checks
-            .iter()
-            .filter(|check| check.needed_for == home && check.required)
-    };
+    let all = || checks.iter().filter(|check| check.needed_for == home);
+    if all().all(|check| check.state == State::Unknown && !check.required) {
+        return "not known here".to_owned();
+    }
+    let own = || all().filter(|check| check.required);
     let names = |state: State| {
         let found = own()
             .filter(|check| check.state == state)
@@ -195,22 +201,29 @@ fn sum(checks: &[Check], home: NeededFor) -> String {
     let (missing, unknown) = (names(State::Missing), names(State::Unknown));
     match (can_run(checks, home), unknown.is_empty()) {
         (false, _) => format!("cannot run here, for lack of {missing}"),
-        (true, true) => format!("can run here{}", worse_without(checks, home)),
+        (true, true) => format!("can run here{}", runs_without(checks, home)),
         (true, false) => format!("may run here; not known: {unknown}"),
     }
 }
 
-/// What it runs without, only worse.
-fn worse_without(checks: &[Check], home: NeededFor) -> String {
+/// What it runs without, and what happens then: those of which the same is said together.
+fn runs_without(checks: &[Check], home: NeededFor) -> String {
     let absent = checks
         .iter()
-        .filter(|c| c.needed_for == home && !c.required && c.state == State::Missing)
-        .map(|c| c.name);
-    let names = absent.collect::<Vec<_>>().join(", ");
-    if names.is_empty() {
-        names
-    } else {
-        format!(", only worse without {names}")
+        .filter(|c| c.needed_for == home && !c.required && c.state == State::Missing);
+    let mut parts: Vec<(&str, Vec<&str>)> = Vec::new();
+    for check in absent {
+        match parts.iter_mut().find(|(words, _)| *words == check.without) {
+            Some((_, names)) => names.push(check.name),
+            None => parts.push((check.without, vec![check.name])),
+        }
+    }
+    let parts = parts.iter();
+    let parts = parts.map(|(words, names)| format!("{words} {}", names.join(", ")));
+    let parts: Vec<String> = parts.collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(", {}", parts.join("; ")),
     }
 }
 
@@ -250,7 +263,7 @@ fn object(checks: &[Check]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::sum;
-    use wakeplace_host::{Check, NeededFor, State};
+    use wakeplace_host::{Check, NeededFor, State, WORSE};
 
     fn check(name: &'static str, state: State, required: bool) -> Check {
         Check {
@@ -260,6 +273,7 @@ mod tests {
             remedy: String::new(),
             needed_for: NeededFor::LiveScheduler,
             required,
+            without: WORSE,
         }
     }
 
@@ -278,5 +292,12 @@ mod tests {
             "cannot run here, for lack of btf"
         );
         assert_eq!(sum(&[btf(State::Unknown)]), "may run here; not known: btf");
+        let named = |name| check(name, State::Missing, false).without("fetched at first use:");
+        assert_eq!(
+            sum(&[named("sources"), model(), named("objects")]),
+            "can run here, fetched at first use: sources, objects; only worse without energy-model"
+        );
+        let elsewhere = check("sources", State::Unknown, false);
+        assert_eq!(sum(&[elsewhere]), "not known here");
     }
 }

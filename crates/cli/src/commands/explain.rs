@@ -54,6 +54,7 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
     trees::provide(
         &texts(ask, "policy"),
         &texts(ask, "platform"),
+        trees::coherent(ask),
         config,
         terminal,
     )?;

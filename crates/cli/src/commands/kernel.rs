@@ -49,6 +49,7 @@ fn build_one(args: &KernelBuildArgs, terminal: Terminal) -> Outcome {
                 ArchName::Arm64 => Arch::Arm64,
             },
             large: args.large,
+            coherent: args.coherent,
         },
         config: args.kernel_config.clone(),
     };

@@ -52,6 +52,7 @@ pub(crate) fn run(args: &KernelDiffArgs, terminal: Terminal) -> Outcome {
     trees::provide(
         std::slice::from_ref(&args.kernel),
         &platforms,
+        false,
         config,
         terminal,
     )?;

@@ -17,7 +17,7 @@
 //! crates/cli/tests/all/traces.rs::`all_forms_of_one_run` (`watch`),
 //! traces.rs::`the_option_of_before_is_still_understood` (`logged`),
 //! crates/cli/tests/all/kernel_runs.rs::`commands_that_cannot_have_one_say_so` (a tree beside a
-//! scheduler).
+//! scheduler), crates/cli/tests/all/gates.rs::`several_boards_are_one_table` (`judge` of several).
 //!
 //! Tests: crates/cli/tests/all/results.rs,
 //! crates/cli/tests/all/output.rs::an_unwritable_place_is_found_before_anything_runs,
@@ -30,6 +30,7 @@ use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};
 use crate::expect::{self, Checked};
 use crate::export::{A_FOLDER, Asked};
 use crate::failure::{Failure, Outcome, Verdict};
+use crate::gate;
 use crate::html::HtmlExport;
 use crate::interrupt;
 use crate::junit::JunitExport;
@@ -136,7 +137,14 @@ fn simulate(
         )));
     }
     let config = args.kernel_config.as_deref();
-    trees::provide(&policies, &texts(ask, "platform"), config, terminal)?;
+    let platforms = texts(ask, "platform");
+    trees::provide(
+        &policies,
+        &platforms,
+        trees::coherent(ask),
+        config,
+        terminal,
+    )?;
     let matrix = matrix(ask, args, command)?;
     check_metrics(&args.metric)?;
     let written = written(args, &watched, asked.as_ref());
@@ -508,11 +516,15 @@ pub(super) fn judge(
     (remarks, verdict): (&mut String, &mut Verdict),
     terminal: Terminal,
 ) -> Result<(), Failure> {
-    for (_, checked) in checked {
-        remarks.push_str(&checked.text(style(terminal)));
-        if checked.verdict() == Verdict::Unmet {
-            *verdict = Verdict::Unmet;
+    match checked {
+        [(_, one)] => remarks.push_str(&one.text(style(terminal))),
+        several if several.iter().any(|(_, one)| one.is_shown()) => {
+            remarks.push_str(&gate::text(several, "of", style(terminal)));
         }
+        _ => {}
+    }
+    if gate::verdict(checked) == Verdict::Unmet {
+        *verdict = Verdict::Unmet;
     }
     junit.map_or(Ok(()), |junit| junit.write(checked, terminal))
 }

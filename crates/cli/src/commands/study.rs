@@ -44,7 +44,7 @@ use wakeplace_text::count;
 
 /// `study ...`.
 pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
-    trees::provide(&[], &[], None, terminal)?;
+    trees::provide(&[], &[], false, None, terminal)?;
     match command {
         StudyCommand::List(args) => list(&args, terminal),
         StudyCommand::Show(args) => show(&args, terminal),

@@ -14,7 +14,8 @@
 //! sweeps.rs::`a_key_is_varied_once` (`definition`), sweeps.rs::`no_run_counts_twice` (equal
 //! points), sweeps.rs::`options_that_fit_no_cell_are_refused` (what is checked before the store is
 //! made), sweeps.rs::`study_run_takes_a_file` (`of_file`),
-//! sweeps.rs::`points_have_changes_from_a_base` (`base_value`, `found`),
+//! sweeps.rs::`points_have_changes_from_a_base` (`base_value`, `wrong_base`,
+//! `found`),
 //! sweeps.rs::`the_smallest_that_holds_is_chosen` (`choice`, the exit code, the file for CI),
 //! sweeps.rs::`warnings_of_runs_are_passed_on` (`warnings`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_in_sweeps` (`show`),
@@ -49,7 +50,8 @@ use wakeplace_metrics::find_metric;
 use wakeplace_report::{Bases, Choice, FoundPoints, Points, Style, SweepFacts};
 use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{
-    Axis, Base, Command, Design, Progress, RunRecord, RunTable, Sweep, Warnings, metric_order,
+    Axis, Base, Command, Design, Progress, RunRecord, RunTable, StudyError, Sweep, Warnings,
+    metric_order,
 };
 use wakeplace_text::{count, markdown, one_at_a_time, printable, shorten};
 
@@ -59,7 +61,7 @@ const MOST_SHOWN: usize = 50;
 /// `sweep`.
 pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
     let ask = &args.ask.0;
-    trees::provide(&[], &texts(ask, "platform"), None, terminal)?;
+    trees::provide(&[], &texts(ask, "platform"), false, None, terminal)?;
     let sweep = definition(args)?;
     let place = Places {
         store: args.store.as_deref(),
@@ -144,6 +146,14 @@ fn base_value(text: &str) -> Result<(String, String), Failure> {
     }
 }
 
+/// What is no base, as the option that names one: that of a file was checked with its own axes.
+fn wrong_base(error: StudyError) -> Failure {
+    match error {
+        StudyError::Base { what, why } => Failure::Input(format!("--base {what}: {why}")),
+        other => Failure::input(other),
+    }
+}
+
 /// Where runs and results go, and what is asked of them.
 pub(super) struct Places<'a> {
     pub(super) store: Option<&'a Path>,
@@ -173,7 +183,7 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
     ];
     places::apart(inputs.iter().copied(), &written)?;
     check_metrics(place.metrics)?;
-    let base = sweep.base_point().map_err(Failure::input)?;
+    let base = sweep.base_point().map_err(wrong_base)?;
     let mut gate = Gate::of_sweep(place.gates, sweep, base.as_ref())?;
     let choice = choice(place.choose, sweep)?;
     let output = Output::prepare(place.output.output.as_deref())?;

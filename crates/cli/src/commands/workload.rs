@@ -59,9 +59,14 @@ fn list(args: &WorkloadListArgs, terminal: Terminal) -> Outcome {
                 .map_err(Failure::input)?
         }
     };
+    // Who names models asks for no files.
+    let files: Vec<_> = match args.models.is_empty() {
+        true => wakeplace_study::workload_files().collect(),
+        false => Vec::new(),
+    };
     let text = match args.list.format {
-        FormatName::Human => pages(Form::Human(look), &models),
-        FormatName::Md => pages(Form::Markdown, &models),
+        FormatName::Human => pages(Form::Human(look), &models, &files),
+        FormatName::Md => pages(Form::Markdown, &models, &files),
         other => flat(&models).render(format(other), Style::default()),
     };
     terminal.print(&text)?;
@@ -92,8 +97,8 @@ fn flat(models: &[&ModelInfo]) -> Table {
     table
 }
 
-/// One page per model, or the list of all.
-fn pages(form: Form, models: &[&ModelInfo]) -> String {
+/// One page per model, or the list of all, then the files that are built in.
+fn pages(form: Form, models: &[&ModelInfo], files: &[(&str, String)]) -> String {
     let about = "A workload is a path to an rt-app JSON file, a recording as trace:FILE, or a \
         model as NAME:KEY=VALUE,... with the keys below.";
     let mut page = Page::new(form, "Workloads", about);
@@ -105,6 +110,16 @@ fn pages(form: Form, models: &[&ModelInfo]) -> String {
             "Read it by: {}. Source: {}.",
             model.metric, model.source
         ));
+    }
+    if !files.is_empty() {
+        page.section("Files that are built in");
+        page.paragraph(
+            "rt-app files that `--workload` takes by these paths wherever the program runs; a file \
+             of that path comes first.",
+        );
+    }
+    for (path, what) in files {
+        page.point(path, what);
     }
     page.finish()
 }
@@ -404,7 +419,9 @@ mod tests {
             color: false,
             width: 80,
         };
-        let text = pages(Form::Human(style), &Spec::catalogue().collect::<Vec<_>>());
+        let models: Vec<_> = Spec::catalogue().collect();
+        let files: Vec<_> = wakeplace_study::workload_files().collect();
+        let text = pages(Form::Human(style), &models, &files);
         let wide = text.lines().find(|line| line.chars().count() > 80);
         assert_eq!(wide, None, "{text}");
     }

@@ -106,5 +106,6 @@ fn of_another_machine_nothing_is_looked_for() {
         let check = of(&said, name);
         assert_eq!(check["state"], "unknown", "{name}");
         assert_eq!(check["remedy"], Value::Null, "{name}");
+        assert_eq!(check["required"], false, "{name}");
     }
 }

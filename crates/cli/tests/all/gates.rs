@@ -1,4 +1,5 @@
-//! `--expect` of studies and sweeps: each case and each point is judged by itself.
+//! `--expect` of studies and sweeps: each case and each point is judged by itself. Checks of
+//! several boards and loads are one table.
 
 use crate::common;
 
@@ -80,7 +81,7 @@ fn a_study_is_a_gate() {
     assert_eq!(suites(folder.path()), expected("1"));
     assert!(stdout(&output).starts_with('{'), "{}", stdout(&output));
     assert!(
-        stderr(&output).contains("2 of 6 expectations failed."),
+        stderr(&output).contains("2 of 6 expectations failed: mine, four; mine, six"),
         "{}",
         stderr(&output)
     );
@@ -245,6 +246,49 @@ fn a_sweep_has_a_base() {
     assert!(text.contains("its base has no result: stuck"), "{text}");
 }
 
+/// Goal: where one load got stuck, the conditions of the other are not absent from the JSON.
+#[test]
+fn beside_a_stuck_load_nothing_is_judged() {
+    let folder = folder();
+    let text = r#"{"tasks": {"good": {"run": 10, "sleep": 990}, "spin": {"run": 0}}}"#;
+    common::file(&folder, "app.json", text);
+    let args = [
+        "compare",
+        "--platform=tc2",
+        "--workload=app.json",
+        "--workload=periodic:n=1",
+        "--policy=linux-4.17",
+        "--policy=linux-7.3",
+        "--duration=1s",
+        "--format=json",
+    ];
+    let checks = |more: &[&str]| -> Vec<Vec<(String, bool)>> {
+        let output = run_in(folder.path(), &[&args[..], more].concat());
+        assert_code(&output, 1);
+        let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        let said = |check: &serde_json::Value| {
+            let said = check["said"].as_str().expect("words").to_owned();
+            (said, check["holds"].as_bool().expect("told"))
+        };
+        let of = |of: &serde_json::Value| -> Vec<(String, bool)> {
+            let checks = of["checks"].as_array().into_iter().flatten();
+            checks.map(said).collect()
+        };
+        let all = value["comparisons"].as_array().expect("two loads");
+        all.iter().map(of).collect()
+    };
+    let why = |text: &str| vec![(text.to_owned(), false); 2];
+    assert_eq!(
+        checks(&["--expect=task_work_s>0"]),
+        [
+            why("a run got stuck, nothing is judged"),
+            why("another load got stuck, nothing is judged"),
+        ]
+    );
+    let none: [Vec<(String, bool)>; 2] = [Vec::new(), Vec::new()];
+    assert_eq!(checks(&[]), none);
+}
+
 /// Goal: what was checked is in the JSON of every command that checks, and the page is made of it.
 #[test]
 fn checks_are_in_the_json() {
@@ -310,6 +354,58 @@ fn checks_are_in_the_json() {
     assert_eq!(value["checks"][1]["holds"], false);
     let output = run_in(folder.path(), &[&compare[..], &["--format=json"]].concat());
     assert!(!stdout(&output).contains("\"checks\""));
+}
+
+/// Goal: checks of several boards and loads are one table that says of which each is, and the last
+/// line says where one failed: on the board that takes more energy than a limit between the two.
+#[test]
+fn several_boards_are_one_table() {
+    let folder = folder();
+    let load = "periodic:n=4,period=16ms,duty=5%,start=spread";
+    let workload = format!("--workload={load}");
+    let asked = [
+        "compare",
+        "--platform=hikey960",
+        "--platform=juno-r0",
+        &workload,
+        "--policy=linux-7.3",
+        "--policy=linux-6.12",
+        "--seeds=2",
+        "--duration=200ms",
+    ];
+    let compare = |more: &[&str]| run_in(folder.path(), &[&asked[..], more].concat());
+    let output = compare(&["--format=json"]);
+    assert_code(&output, 0);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let joules = |at: usize| {
+        let run = &value["comparisons"][at]["runs"][0];
+        let mean = run["metrics"]["cpu_energy_j"]["mean"].as_f64();
+        (
+            mean.expect("joules"),
+            run["platform"].as_str().expect("a name"),
+        )
+    };
+    let (less, more) = match (joules(0), joules(1)) {
+        (one, other) if one.0 < other.0 => (one, other),
+        (one, other) => (other, one),
+    };
+    let limit = (less.0 + more.0) / 2.0;
+    let condition = format!("--expect=linux-7.3 cpu_energy_j<={limit}");
+    let output = compare(&[&condition]);
+    assert_code(&output, 1);
+    let text = stdout(&output);
+    let last = format!("1 of 2 expectations failed: {}, {load}\n", more.1);
+    assert!(text.ends_with(&last), "{text}");
+    let heads = text.lines().filter(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("of") && words.next() == Some("expected")
+    });
+    assert_eq!(heads.count(), 1, "{text}");
+    // One board needs no word for which.
+    let one = [&asked[..1], &asked[2..], &["--expect=task_work_s>0"]].concat();
+    let text = stdout(&run_in(folder.path(), &one));
+    assert!(text.ends_with("All 2 expectations hold.\n"), "{text}");
+    assert!(!text.contains("\nof "), "{text}");
 }
 
 /// Goal: two studies of one name are judged by themselves, and a JUnit file has a suite of each.

@@ -7,7 +7,8 @@
 //! commands/platform_import.rs: `every_example_works` (`run`, `capture`); args/asked.rs:
 //! `help_is_complete_and_fits` (`augment_args`, `option`); args/help.rs:
 //! `help_is_complete_and_fits` (`TEMPLATE`), `without_arguments_comes_short_help` (`MAIN`);
-//! args/mod.rs: `the_version_names_commit_and_policy` (`version`), `colour_only_where_it_is_wanted`
+//! args/mod.rs: `the_version_names_commit_and_policy` (`version`), `help_is_a_word_too` (`words`),
+//! `colour_only_where_it_is_wanted`
 //! (`ColorWhen`), `nothing_but_the_result_is_on_standard_output` (`verbosity`);
 //! crates/cli/build.rs: `the_version_names_commit_and_policy` (that both words are there);
 //! commands/doctor.rs: `colour_only_where_it_is_wanted` (`mark`); progress.rs:
@@ -237,6 +238,22 @@ fn help_is_complete_and_fits() {
         position("Examples:") < position("Usage:"),
         "examples come first"
     );
+}
+
+/// Goal: `help COMMAND` is `COMMAND --help`; of what is no command it is refused.
+#[test]
+fn help_is_a_word_too() {
+    for command in COMMANDS {
+        let word = run(&[&["help"], command].concat());
+        assert_code(&word, 0);
+        assert_eq!(
+            stdout(&word),
+            stdout(&run(&[command, &["--help"]].concat()))
+        );
+    }
+    let wrong = run(&["help", "comparee"]);
+    assert_code(&wrong, 2);
+    assert!(stderr(&wrong).contains("'compare'"), "{}", stderr(&wrong));
 }
 
 #[test]

@@ -10,6 +10,7 @@
 mod bad_input;
 mod bad_platforms;
 mod callbacks;
+mod coherence;
 mod common;
 mod compared;
 mod doctor;

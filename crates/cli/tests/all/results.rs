@@ -254,10 +254,8 @@ fn two_results_are_compared() {
             &workload,
             "--policy",
             "linux-7.3",
-            "--seeds",
-            "3",
-            "--format",
-            "json",
+            "--seeds=3",
+            "--format=json",
             "-o",
             file,
             "--duration",
@@ -277,7 +275,9 @@ fn two_results_are_compared() {
         load("10%")
     );
     assert!(said.starts_with(&first), "{said}");
-    assert!(folder.path().join("d.html").is_file());
+    // The page has the length that the page of `sim` has: these tasks never end.
+    let page = std::fs::read_to_string(folder.path().join("d.html")).expect("a page");
+    assert!(page.contains("<li>100 ms</li>") && !page.contains("<li>to the end of its tasks</li>"));
     for (condition, code) in [("task_work_s>=+50%", 0), ("task_work_s<=base", 1)] {
         let asked = ["diff", "a.json", "b.json", "--expect", condition];
         let asked = [&asked[..], &["--export-junit", "checks.xml"]].concat();
@@ -288,6 +288,10 @@ fn two_results_are_compared() {
             checks.contains(&counted) && checks.contains("classname=\"linux-7.3, after\""),
             "{checks}"
         );
+        // What does not hold says from what to what, and what was expected.
+        let said = [" -&gt; ", "; expected at most the base"];
+        let says = said.iter().all(|part| checks.contains(part));
+        assert_eq!(says, code == 1, "{checks}");
     }
     let longer = ["diff", "a.json", "c.json", "--expect", "task_work_s<=base"];
     let longer = run_in(folder.path(), &longer);

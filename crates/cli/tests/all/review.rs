@@ -11,7 +11,8 @@
 //! crates/report/src/review/text.rs: `a_mail_has_72_columns`,
 //! `a_large_change_says_which_inputs_differed` (`parted`); crates/study/src/claims.rs:
 //! `wrong_claims_are_refused`.
-//! Helpers, and who fails with them: `review`, `json` (all tests); `BATTERY`, `written` (most).
+//! Helpers, and who fails with them: `review`, `json` (all tests); `BATTERY`, `written` (most);
+//! `INPUTS`, `first_pair`, `first_pairs`, `shows` (`a_large_change_says_which_inputs_differed`).
 
 use crate::common;
 use crate::kernel_runs::{is_there, version};
@@ -101,6 +102,10 @@ fn a_review_says_what_got_worse_first() {
     let metric = row["metric"].as_str().expect("a name");
     assert_eq!(own["runs"][0]["metrics"][metric]["mean"], row["base"]);
     assert_eq!(own["runs"][1]["metrics"][metric]["mean"], row["change"]);
+    // Every part says which program made it, as the whole does.
+    assert!(found["commit"].is_string(), "{}", found["commit"]);
+    let mut commits = all.iter().map(|one| &one["commit"]);
+    assert!(commits.all(|own| *own == found["commit"]));
     // The wake-up that went differently is one of both runs, and its command says so again.
     let parted = &found["partings"][0];
     let side = &parted["wakeup"]["base"];
@@ -123,8 +128,85 @@ fn a_review_says_what_got_worse_first() {
     assert_eq!(stdout(&alone), stdout(&output));
 }
 
-/// Goal: the first wake-up that went differently says which inputs differed, in every form. At the
-/// highest clock an estimate assumes no other, and `explain` shows the same figures.
+/// Goal: what a board of a file assumes stands in the mail's conditions, of a built-in one nothing;
+/// `compare` has it as a note, in its JSON, too.
+#[test]
+fn a_board_of_a_file_says_what_it_assumes() {
+    let folder = folder();
+    let board = std::fs::read_to_string(common::repository("platforms/juno-r0.toml"));
+    file(&folder, "own.toml", &board.expect("a board"));
+    let own = ["--platform=own.toml", "--mail=mail.txt"];
+    let output = review(&folder, &[&[BASE, FAST][..], &own].concat());
+    assert_code(&output, 0);
+    let mail = written(folder.path(), "mail.txt");
+    let said = |text: &str| text.contains("own.toml: assumed, in whole or in part, are ");
+    assert!(said(&mail), "{mail}");
+    let none = stdout(&review(&folder, &[BASE, FAST]));
+    assert!(!none.contains("assumed, in whole"), "{none}");
+    let sim = |form: &str| {
+        let asked = [
+            "sim",
+            "--platform=own.toml",
+            "--workload=periodic:n=1",
+            "--policy=linux-7.3",
+            "--seeds=1",
+            "--duration=50ms",
+            form,
+        ];
+        run_in(folder.path(), &asked)
+    };
+    let found = json(&sim("--format=json"));
+    let notes = found["notes"].as_array().expect("notes");
+    assert!(notes.iter().any(|note| note.as_str().is_some_and(said)));
+    let text = stdout(&sim("--format=human"));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("`wakeplace platform show own.toml` says why"),
+        "{text}"
+    );
+}
+
+/// What a sentence about inputs names.
+const INPUTS: [&str; 5] = [
+    "utilisation ",
+    "runnable signal ",
+    "assumed clock ",
+    "idle state ",
+    "energy ",
+];
+
+/// A CPU, and its first input that differed as it is on both sides.
+fn first_pair(of: &str) -> Option<(&str, [&str; 2])> {
+    let (cpu, words) = of.split_once(' ')?;
+    let (one, other) = words.split(", ").next()?.split_once(" against ")?;
+    let one = INPUTS.iter().find_map(|name| one.strip_prefix(*name))?;
+    Some((cpu, [one, other]))
+}
+
+/// That of each CPU of a sentence.
+fn first_pairs(sentence: &str) -> Vec<(&str, [&str; 2])> {
+    let list = sentence.strip_prefix("Inputs that differed, base against change: CPU ");
+    let list = list.and_then(|list| list.strip_suffix('.'));
+    let each = list.unwrap_or_default().split("; CPU ");
+    each.filter_map(first_pair).collect()
+}
+
+/// Whether a row of that CPU has this figure. Clocks are kHz there, and units stand in the header.
+fn shows(explained: &str, cpu: &str, figure: &str) -> bool {
+    let wanted = match figure {
+        "none" | "not estimated" => "-",
+        told => told.split(' ').next().unwrap_or(told),
+    };
+    let more = if figure.ends_with(" MHz") { 3 } else { 0 };
+    let is_it = |word: &str| word.starts_with(wanted) && word.len() == wanted.len() + more;
+    explained.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some(cpu) && words.any(is_it)
+    })
+}
+
+/// Goal: the first wake-up that went differently says which inputs differed, in every form, and
+/// each side's `explain` shows its figures.
 #[test]
 fn a_large_change_says_which_inputs_differed() {
     let folder = folder();
@@ -134,7 +216,27 @@ fn a_large_change_says_which_inputs_differed() {
     let parted = found["partings"].as_array().expect("partings");
     let told = |one: &Value| one["wakeup"]["differs"].as_str().map(str::to_owned);
     let said: Vec<String> = parted.iter().filter_map(told).collect();
-    assert!(!said.is_empty(), "{parted:?}");
+    let mut compared = 0;
+    for wakeup in parted.iter().map(|one| &one["wakeup"]) {
+        let sentence = wakeup["differs"].as_str().unwrap_or_default();
+        let pairs = first_pairs(sentence);
+        assert_eq!(
+            pairs.is_empty(),
+            !sentence.starts_with("Inputs that differed"),
+            "{sentence}"
+        );
+        for (cpu, figures) in pairs {
+            for (side, figure) in ["base", "change"].into_iter().zip(figures) {
+                let text = wakeup[side]["explained"].as_str().expect("a text");
+                assert!(
+                    shows(text, cpu, figure),
+                    "{cpu} {figure}: {sentence}\n{text}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 0, "{said:?}");
     let text = stdout(&review(&folder, &[BASE, FAST]));
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let page = written(folder.path(), "page.html");
@@ -182,6 +284,7 @@ fn a_mail_has_72_columns() {
     }
     // Where it is written is no part of the command that makes it again.
     assert!(!mail.contains("--mail"), "{mail}");
+    assert!(mail.starts_with("two loads\n"), "{mail}");
 }
 
 /// Goal: a length that is asked for says once for which loads it is too short: for what has a
@@ -206,8 +309,8 @@ fn a_short_length_says_what_it_cuts() {
     assert_eq!(
         warned("--duration=2ms"),
         [
-            "--duration 2 ms is shorter than what light (600 ms) needs and cuts hackbench, which ends \
-             by itself"
+            "--duration 2 ms is shorter than what light (600 ms) needs and cuts hackbench, which \
+             ends by itself"
         ]
     );
     assert_eq!(

@@ -145,6 +145,21 @@ fn one_model_can_be_listed() {
         text.contains("uclamp_min") && !text.contains("messaging"),
         "{text}"
     );
+    assert!(!text.contains("workloads/"), "{text}");
+    // All of them, and the files that are built in; any of these is taken without the repository.
+    let all = stdout(&run(&["workload", "list"]));
+    let files: Vec<&str> = { all.lines() }
+        .map(str::trim)
+        .filter(|line| line.starts_with("workloads/"))
+        .collect();
+    let held = std::fs::read_dir(common::repository("workloads")).expect("a folder");
+    let held = held.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let held = held.filter(|name| name.ends_with(".json"));
+    assert_eq!(files.len(), held.count(), "{files:?}");
+    let folder = folder();
+    let alone = ["sim", "--platform", "hikey960", "--policy", "linux-7.3"];
+    let asked = [&alone[..], &["--duration=20ms", "--workload", files[0]]].concat();
+    assert_code(&run_in(folder.path(), &asked), 0);
     let csv = stdout(&run(&[
         "workload", "list", "periodic", "kbuild", "--format", "csv",
     ]));

@@ -543,7 +543,8 @@ fn points_have_changes_from_a_base() {
     for (base, part) in [
         (
             "governor=ondemand",
-            "no point has `ondemand`; expected one of performance, schedutil",
+            "--base governor=ondemand: no point has `ondemand`; expected one of performance, \
+             schedutil",
         ),
         ("governer=schedutil", "did you mean `governor`?"),
         ("governor", "it is no KEY=VALUE"),
@@ -620,7 +621,7 @@ fn the_smallest_that_holds_is_chosen() {
         &[&choose[..], &["--export-junit=checks.xml"]].concat(),
     ));
     assert!(
-        text.contains(said) && text.contains("1 of 3 expectations failed."),
+        text.contains(said) && text.contains("1 of 3 expectations failed: "),
         "{text}"
     );
     // A file for CI is as green as the exit code: the point that does not hold is left out.

@@ -36,7 +36,7 @@ pub(crate) mod tree;
 use crate::ids::{CpuId, TaskId};
 use crate::mechanics::{Action, Event, KernelEvent, Mechanics};
 use crate::observe::Observer;
-use crate::outcome::{GroupTotals, KernelCounts, SchedExtReport};
+use crate::outcome::{GroupTotals, KernelCounts, LinesTold, SchedExtReport};
 use wakeplace_policy_sys::Reason;
 use wakeplace_workload::Change;
 
@@ -62,6 +62,8 @@ pub(crate) struct KernelReport {
     pub(crate) line_wait_ns: Option<u64>,
     pub(crate) double_placements: Option<u64>,
     pub(crate) sched_ext: Option<SchedExtReport>,
+    /// What cache lines have cost in a tree's kernel; None: that was not asked for.
+    pub(crate) lines: Option<LinesTold>,
     /// What a tree's kernel counted.
     pub(crate) counts: Option<KernelCounts>,
     /// Groups with a quota.

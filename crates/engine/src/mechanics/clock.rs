@@ -73,6 +73,11 @@ impl Clock {
         self.pending.disarm_end(cpu);
     }
 
+    /// When the next event is due, at the latest at `end_ns`.
+    pub(super) fn next_ns(&mut self, end_ns: u64) -> u64 {
+        self.pending.next_ns(end_ns)
+    }
+
     /// The next event, if it is due by `end_ns`. The clock stays where it is.
     #[inline(always)]
     pub(super) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {

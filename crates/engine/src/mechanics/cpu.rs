@@ -56,6 +56,8 @@ pub(super) struct Cpu {
     pub(super) interrupt_pending: bool,
     /// It stalls on a cache line: the other threads of its core have the core meanwhile.
     pub(super) stalls: bool,
+    /// It is in the middle of a path of the kernel, which takes time: no task gets on.
+    pub(super) in_path: bool,
     /// Waiting not yet begun, on behalf of no task, ns.
     pub(super) kernel_wait_ns: u64,
     /// The running task is about to leave by itself.

@@ -77,6 +77,7 @@ impl<O: Observer> Mechanics<'_, O> {
     /// What it takes `cpu` to have a thread's record before it wakes it.
     pub(super) fn fetch_record(&mut self, cpu: CpuId, woken: TaskId) -> u64 {
         let record = self.threads[woken].lines.record.replace(cpu);
+        let record = record.filter(|_| self.machine.near.has_records());
         record.map_or(0, |from| TASK_LINES * self.machine.near.line_ns(from, cpu))
     }
 
@@ -105,7 +106,10 @@ impl<O: Observer> Mechanics<'_, O> {
         let Some(woken) = self.threads[task].lines.woken.take() else {
             return record_ns;
         };
-        let queue_ns = 2 * QUEUE_LINES * self.machine.near.line_ns(woken.by, cpu);
+        let queue_ns = match self.machine.near.has_records() {
+            true => 2 * QUEUE_LINES * self.machine.near.line_ns(woken.by, cpu),
+            false => 0,
+        };
         let channel_ns = woken
             .channel
             .map(|channel| self.fetch_channel(cpu, channel));

@@ -77,6 +77,8 @@ pub(crate) struct Mechanics<'a, O> {
     creation: Creation,
     changes: Changes,
     told: Told<'a, O>,
+    /// The end of the run, ns.
+    until_ns: u64,
     /// Set by what the run cannot go on after.
     ended: Option<Ended>,
 }
@@ -111,6 +113,7 @@ impl<'a, O: Observer> Mechanics<'a, O> {
             creation: Creation::new(workload, options),
             changes: Changes::new(machine.nr_cpus, options),
             told: Told::new(platform, observer),
+            until_ns: options.duration_ns,
             ended: None,
             machine,
         }

@@ -88,7 +88,12 @@ impl<O: Observer> Mechanics<'_, O> {
     /// Sends an inter-processor interrupt. An idle CPU leaves its state, as by `leave_idle_state`.
     /// A running one takes it later (`Event::Interrupt`).
     pub(crate) fn ipi(&mut self, cpu: CpuId) -> Option<Leaving> {
-        let at = self.clock.now + self.machine.costs.ipi_ns;
+        self.ipi_sent(cpu, self.clock.now)
+    }
+
+    /// The same for one that was sent at another time than now.
+    pub(crate) fn ipi_sent(&mut self, cpu: CpuId, sent_ns: u64) -> Option<Leaving> {
+        let at = (sent_ns + self.machine.costs.ipi_ns).max(self.clock.now);
         match self.cpus[cpu].mode {
             Mode::Idle if self.idle_state(cpu).polling => {
                 Some(self.leave_idle_state(cpu, self.clock.now))

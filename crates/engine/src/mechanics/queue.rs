@@ -159,6 +159,12 @@ impl EventQueue {
         self.ends.disarm(cpu);
     }
 
+    /// When the next event is due, at the latest at `end_ns`.
+    pub(crate) fn next_ns(&mut self, end_ns: u64) -> u64 {
+        let others = self.heap.first().min(self.first_in_order);
+        self.ends.first_due_ns(time_ns(others).min(end_ns))
+    }
+
     /// The next event, if it is due by `end_ns`.
     #[inline(always)]
     pub(crate) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {

@@ -93,6 +93,7 @@ impl<O: Observer> Mechanics<'_, O> {
         RunReport {
             energy_active: of_kernel.energy_active,
             kernel_counts: of_kernel.counts,
+            lines: of_kernel.lines,
             counted,
             lock_wait_ns: of_kernel.lock_wait_ns,
             line_wait_ns: of_kernel.line_wait_ns,

@@ -34,6 +34,7 @@ use super::queue::Event;
 use super::thread::Action;
 use crate::ids::CpuId;
 use crate::kernel::Kernel;
+use crate::machine::FULL_SPEED;
 use crate::observe::Observer;
 
 impl<O: Observer> Mechanics<'_, O> {
@@ -47,8 +48,9 @@ impl<O: Observer> Mechanics<'_, O> {
         }
         c.accounted_ns = self.clock.now;
         let thread = &mut self.threads[task];
-        let waited = delta.min(thread.kernel_wait_ns);
-        thread.kernel_wait_ns -= waited;
+        let in_wait = delta.min(thread.kernel_wait_ns);
+        thread.kernel_wait_ns -= in_wait;
+        let waited = if c.in_path { delta } else { in_wait };
         let mut done = (delta - waited) * c.speed;
         let overhead = done.min(thread.overhead);
         thread.overhead -= overhead;
@@ -70,6 +72,9 @@ impl<O: Observer> Mechanics<'_, O> {
     pub(crate) fn program<K: Kernel>(&mut self, k: &mut K, cpu: CpuId) {
         let c = &mut self.cpus[cpu];
         let Some(task) = c.current else { return };
+        if c.in_path {
+            return self.clock.disarm_end(cpu);
+        }
         let thread = &self.threads[task];
         let kernel_ns = thread.overhead.div_ceil(c.speed);
         // later: after a device's interrupt
@@ -210,6 +215,43 @@ impl<O: Observer> Mechanics<'_, O> {
             Some(task) => self.threads[task].kernel_wait_ns += ns,
             None => c.kernel_wait_ns += ns,
         }
+    }
+
+    /// A CPU is in the middle of a path of its kernel from now on, or has left it. Meanwhile its
+    /// task does no work, and no step of it ends.
+    pub(crate) fn set_in_path<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, in_path: bool) {
+        self.account(k, cpu);
+        self.cpus[cpu].in_path = in_path;
+        if in_path {
+            self.clock.disarm_end(cpu);
+        }
+    }
+
+    /// A path of the kernel on a CPU has taken until then, ns, and nothing else happens before:
+    /// it is that time now. The time is the running task's, which does no work in it.
+    pub(crate) fn pass<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, to_ns: u64) {
+        self.account(k, cpu);
+        let in_path = std::mem::replace(&mut self.cpus[cpu].in_path, true);
+        self.clock.now = self.clock.now.max(to_ns);
+        self.account(k, cpu);
+        self.cpus[cpu].in_path = in_path;
+    }
+
+    /// Whoever runs next on the CPU, or the CPU without a task, waits for so long before that.
+    pub(crate) fn hold_next(&mut self, cpu: CpuId, ns: u64) {
+        self.cpus[cpu].kernel_wait_ns += ns;
+    }
+
+    /// What an access to memory takes that finds its line: as stated for the biggest CPU at its
+    /// highest frequency, `full_ps`, and longer where the CPU is slower now.
+    pub(crate) fn access_ps(&self, cpu: CpuId, full_ps: u64) -> u32 {
+        let ps = full_ps * FULL_SPEED / self.cpus[cpu].speed.max(1);
+        u32::try_from(ps).unwrap_or(u32::MAX)
+    }
+
+    /// When the next thing happens, at the latest at the end of the run, ns.
+    pub(crate) fn horizon_ns(&mut self) -> u64 {
+        self.clock.next_ns(self.until_ns).max(self.clock.now)
     }
 
     /// A device takes the CPU for so long: for that time nothing else goes on there. Interrupts

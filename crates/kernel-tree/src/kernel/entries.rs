@@ -22,6 +22,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, c_char};
 use std::path::Path;
 use std::ptr::NonNull;
+use wakeplace_kernel_abi::lines::RawUse;
 
 type Boot = unsafe extern "C" fn(*const HostTable, *const Machine) -> i32;
 type OfCpu<T> = unsafe extern "C" fn(u32, *mut T) -> i32;
@@ -45,6 +46,7 @@ pub(super) struct Entries {
     task_state: OfCpu<TaskState>,
     kthread_name: unsafe extern "C" fn(u32) -> *const c_char,
     get: unsafe extern "C" fn(*const c_char, *mut c_char, u32) -> i32,
+    lines: unsafe extern "C" fn(*mut *const RawUse) -> u32,
     faults: FaultEntries,
     library: Option<Library>,
     /// Given back after the object is unloaded.
@@ -101,6 +103,7 @@ impl Entries {
             task_state: entry!(library, path, c"wpk_task_state"),
             kthread_name: entry!(library, path, c"wpk_kthread_name"),
             get: entry!(library, path, c"wpk_get"),
+            lines: entry!(library, path, c"wpk_lines"),
             faults: FaultEntries {
                 die: entry!(library, path, c"wpk_die"),
                 backtrace: entry!(library, path, c"wpk_backtrace"),
@@ -216,6 +219,19 @@ impl Entries {
         let size = u32::try_from(to.len()).unwrap_or(u32::MAX);
         // SAFETY: a text, and room for as many bytes as are said to be there.
         unsafe { (self.get)(name.as_ptr(), to.as_mut_ptr().cast(), size) }
+    }
+
+    /// What lines have cost, and the type of each where the object's own text names it.
+    pub(super) fn lines(&self) -> Vec<(RawUse, Option<String>)> {
+        let mut uses = std::ptr::null();
+        // SAFETY: room for a pointer.
+        let count = unsafe { (self.lines)(&raw mut uses) };
+        if uses.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the object's own table, of as many as it says; it is copied at once.
+        let uses = unsafe { std::slice::from_raw_parts(uses, count as usize) };
+        uses.iter().map(|one| (*one, text(one.name))).collect()
     }
 
     /// What a handler of signals may call.

@@ -22,16 +22,18 @@
 mod claim;
 mod entries;
 mod host;
+mod lines;
 mod memory;
 mod symbols;
 #[cfg(test)]
 mod tests;
+mod types;
 
 pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;
 pub use wakeplace_kernel_abi::{
-    Attr, CALL, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, Machine,
-    MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, abi, signals, turns,
+    Attr, CALL, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, LineCost,
+    Machine, MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, abi, signals, turns,
 };
 
 use crate::TreeError;
@@ -182,6 +184,29 @@ impl<H: Host> Kernel<H> {
     /// The time at which the next entries happen.
     pub fn set_now(&mut self, now_ns: u64) {
         self.edit(|view| view.now_ns = now_ns);
+    }
+
+    /// For the next entry, where paths take time: when the next thing happens elsewhere, ns, and
+    /// what an access to memory takes that needs no transfer, ps.
+    pub fn set_ahead(&mut self, horizon_ns: u64, access_ps: u32) {
+        self.edit(|view| {
+            view.horizon_ns = horizon_ns;
+            view.access_ps = access_ps;
+        });
+    }
+
+    /// When the last entry was over, ns, and until when nothing happens elsewhere by now.
+    #[must_use]
+    pub fn ahead(&self) -> (u64, u64) {
+        let view = self.view();
+        (view.local_ns, view.horizon_ns)
+    }
+
+    /// What cache lines have cost, the most expensive first. Names are those of the object's debug
+    /// information; what it does not tell is named by the function that asked for the memory.
+    #[must_use]
+    pub fn lines(&self) -> Vec<LineCost> {
+        lines::named(&self.path, &self.entries.lines())
     }
 
     /// Decisions come with all that they depend on.

@@ -32,6 +32,7 @@ static wpk_u64 last_mask;
 NUMBER(wpk_hz, 250)
 NUMBER(wpk_max_cpus, 8)
 wpk_u32 wpk_abi(void) { return ABI; }
+wpk_u32 wpk_lines(const struct wpk_line_use **uses) { *uses = 0; return 0; }
 const char *wpk_release(void) { return "7.3.4-fake"; }
 struct wpk_view *wpk_view(void) { return &view; }
 wpk_s32 wpk_boot(const struct wpk_host *h, const struct wpk_machine *m)
@@ -387,7 +388,7 @@ fn structs_are_laid_out_as_in_the_header() {
         let _ = writeln!(expected, "{name} {field} {size} {offset}");
     }
     let _ = writeln!(text, "printf(\"ops %d %d\\n\", WPK_NOP, WPK_PARTITION);");
-    let _ = writeln!(text, "printf(\"states %d %d\\n\", WPK_OFFLINE, WPK_WORK);");
+    let _ = writeln!(text, "printf(\"states %d %d\\n\", WPK_OFFLINE, WPK_STALL);");
     let _ = writeln!(
         text,
         "printf(\"faults %d %d\\n\", WPK_FAULT_PANIC, WPK_FAULT_STILL);"
@@ -399,7 +400,7 @@ fn structs_are_laid_out_as_in_the_header() {
         expected,
         "states {} {}",
         abi::state::OFFLINE,
-        abi::state::WORK
+        abi::state::STALL
     );
     let _ = writeln!(expected, "faults 1 7");
     let program = compiled(folder.path(), &text, &[]);

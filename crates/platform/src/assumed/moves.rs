@@ -14,7 +14,7 @@
 //! Tests: crates/platform/src/assumed/tests.rs
 
 use super::{AssumedCost, Factor, What, cost};
-use crate::{Platform, Source, Standing, Transfer};
+use crate::{Coherence, LineTime, Platform, Source, Standing, Transfer};
 
 /// Nobody published or derived the table: its figures may be varied.
 fn assumed(source: &Source) -> bool {
@@ -34,6 +34,15 @@ fn lines(transfer: &mut Transfer) -> impl Iterator<Item = (&'static str, &mut u6
         .filter_map(|(key, ns)| Some((key, ns.as_mut()?)))
 }
 
+/// The times of a kernel's own lines by their keys.
+fn line_times(coherence: &mut Coherence) -> [(&'static str, &mut LineTime); 3] {
+    [
+        ("coherence near_ns", &mut coherence.near),
+        ("coherence far_ns", &mut coherence.far),
+        ("coherence clean_ns", &mut coherence.clean),
+    ]
+}
+
 impl Platform {
     /// The assumed times of lines and caches.
     pub(super) fn add_moves(&self, found: &mut Vec<AssumedCost>) {
@@ -48,6 +57,12 @@ impl Platform {
                 found.extend(cost(key, "ns", &[ns], What::Cache(key)));
             }
         }
+        let coherence = self.coherence.as_ref().filter(|c| assumed(&c.source));
+        if let Some(mut coherence) = coherence.cloned() {
+            for (key, time) in line_times(&mut coherence) {
+                found.extend(cost(key, "ns", &[time.ns], What::Coherence(key)));
+            }
+        }
     }
 
     /// Changes the time of one level of nearness, if the machine has it.
@@ -55,6 +70,17 @@ impl Platform {
         let transfer = self.transfer.iter_mut().flat_map(lines);
         for (_, ns) in transfer.filter(|(key, _)| *key == changed) {
             *ns = factor.of(*ns);
+        }
+    }
+
+    /// A time of the kernel's own lines goes to the end of its range.
+    pub(super) fn change_coherence(&mut self, changed: &str, factor: Factor) {
+        let times = self.coherence.iter_mut().flat_map(line_times);
+        for (_, time) in times.filter(|(key, _)| *key == changed) {
+            time.ns = match factor {
+                Factor::Half => time.least_ns,
+                Factor::Double => time.most_ns,
+            };
         }
     }
 

@@ -26,6 +26,7 @@
 //! Tests: crates/platform/tests/all
 
 mod clocks;
+mod coherence;
 mod em_costs;
 mod frequency;
 mod housekeeping;
@@ -130,6 +131,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         power_limit,
         costs,
         transfer: None,
+        coherence: coherence::read(raw.coherence.as_ref(), &mut provenance)?,
         cache: transfer::cache(raw.cache.as_ref(), &mut provenance)?,
         power_unit: unit,
         has_energy_model: raw.energy_model.is_none(),

@@ -148,6 +148,7 @@ pub(super) struct RawPlatform {
     pub(super) power_limit: Option<Spanned<RawPowerLimit>>,
     pub(super) costs: Spanned<RawCosts>,
     pub(super) transfer: Option<Spanned<RawTransfer>>,
+    pub(super) coherence: Option<Spanned<RawCoherence>>,
     pub(super) cache: Option<Spanned<RawCache>>,
     pub(super) board: Option<Spanned<RawBoard>>,
     #[serde(default)]
@@ -434,6 +435,20 @@ pub(super) struct RawTransfer {
     pub(super) cache_ns: Option<Int>,
     pub(super) node_ns: Option<Int>,
     pub(super) other_node_ns: Option<Int>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCoherence {
+    pub(super) hit_ps: Int,
+    pub(super) near_ns: Int,
+    pub(super) near_range_ns: Spanned<[Int; 2]>,
+    pub(super) far_ns: Int,
+    pub(super) far_range_ns: Spanned<[Int; 2]>,
+    pub(super) clean_ns: Int,
+    pub(super) clean_range_ns: Spanned<[Int; 2]>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }

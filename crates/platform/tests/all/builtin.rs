@@ -17,6 +17,7 @@
 //! `last_level_caches_are_shared_as_the_machines_have_them` (`last_level_cache`); read/idle.rs:
 //! `x86_polls_and_no_other` (`poll_state`); numa.rs: `nodes_that_overlap` (built-in machines);
 //! known.rs: `every_table_is_known_in_one_way` (`known`, `group_of`, `groups_known`),
+//! `a_file_says_what_it_assumes` (`assumed_by_file`),
 //! `the_page_lists_every_machine` (the words as the page has them); assumed.rs:
 //! `the_page_lists_every_machine` (`modelled_power`); the files of platforms/:
 //! `capacities_of_machines_that_differ_from_all_others`, `hybrids_with_and_without_threads`,
@@ -299,6 +300,21 @@ fn nodes_that_overlap() {
     assert_eq!(distances, [16, 25, 32, 33]);
     assert!(kunpeng[0].near.is_empty(), "two pairs");
     assert_eq!(kunpeng[1].near, [0b0011, 0b0111, 0b1110, 0b1100]);
+}
+
+/// Goal: in a file of somebody's own, the groups with an assumed table, by the sources of
+/// platforms/tc2.toml (`[kernel]` and `[costs]` are assumed, no other); not in the built-in one.
+#[test]
+fn a_file_says_what_it_assumes() {
+    let builtin = Platform::builtin("tc2").expect("built in");
+    assert_eq!(builtin.assumed_by_file(), None);
+    let text = Platform::source_text("tc2").expect("built in");
+    let own = Platform::from_bytes(text.as_bytes(), "my boards/tc2.toml").expect("valid");
+    assert_eq!(
+        own.assumed_by_file().expect("a sentence"),
+        "my boards/tc2.toml: assumed, in whole or in part, are tick, costs; \
+         `wakeplace platform show 'my boards/tc2.toml'` says why"
+    );
 }
 
 /// Every table is in one of the groups that lists of machines show, and no table twice.

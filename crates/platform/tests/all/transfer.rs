@@ -6,8 +6,9 @@
 //! Tests by part (in crates/platform/src): read/transfer.rs: `tables_are_read` (`transfer`,
 //! `cache`), `the_levels_are_those_of_the_machine` (`Levels::of`, `transfer`),
 //! `memory_is_no_nearer_than_the_cache` (`cache`); model.rs: `clusters_are_below_the_cache`
-//! (`cache_cluster`).
-//! Helpers, and who fails with them: `lines` (`tables_are_read`,
+//! (`cache_cluster`); read/coherence.rs: `coherence_is_read` and
+//! `times_of_lines_lie_in_their_ranges` (`read`, `time`).
+//! Helpers, and who fails with them: `coherence` (its two tests); `lines` (`tables_are_read`,
 //! `the_levels_are_those_of_the_machine`); `cache` (`tables_are_read`,
 //! `memory_is_no_nearer_than_the_cache`); `check` (`the_levels_are_those_of_the_machine`,
 //! `memory_is_no_nearer_than_the_cache`).
@@ -116,4 +117,54 @@ fn clusters_are_below_the_cache() {
     assert_eq!(of("alder-lake-12900k", 17), Some(4));
     assert_eq!(of("alder-lake-12900k", 0), None);
     assert_eq!(of("zen4-7950x", 0), None);
+}
+
+/// A table of what a kernel's accesses take, with one key in another's place.
+fn coherence(key: &str, value: &str) -> String {
+    let keys = [
+        ("hit_ps", "500"),
+        ("near_ns", "60"),
+        ("near_range_ns", "[40, 100]"),
+        ("far_ns", "150"),
+        ("far_range_ns", "[100, 250]"),
+        ("clean_ns", "15"),
+        ("clean_range_ns", "[10, 60]"),
+    ];
+    let line = |(name, own): (&str, &str)| {
+        let value = if name == key { value } else { own };
+        format!("{name} = {value}\n")
+    };
+    let keys: String = keys.map(line).concat();
+    format!("{GOOD}\n[coherence]\n{keys}{SOURCE}")
+}
+
+#[test]
+fn coherence_is_read() {
+    let found = Platform::from_toml(&coherence("", ""), "p.toml").expect("valid");
+    let found = found.coherence.expect("stated");
+    assert_eq!(found.hit_ps, 500);
+    let times = [found.near, found.far, found.clean];
+    let times = times.map(|time| (time.ns, time.least_ns, time.most_ns));
+    assert_eq!(times, [(60, 40, 100), (150, 100, 250), (15, 10, 60)]);
+}
+
+#[test]
+fn times_of_lines_lie_in_their_ranges() {
+    for (key, value, said) in [
+        ("near_ns", "§30", "`near_ns` is 30; expected 40 to 100 ns"),
+        ("far_ns", "§300", "`far_ns` is 300; expected 100 to 250 ns"),
+        (
+            "clean_range_ns",
+            "[20, §10]",
+            "`clean_range_ns` is 10; expected 20 to 10000 ns",
+        ),
+        ("hit_ps", "§0", "`hit_ps` is 0; expected 1 to 100000 ps"),
+    ] {
+        check(&coherence(key, value), said);
+    }
+    let near = coherence("near_range_ns", "[40, 200]").replace("near_ns = 60", "near_ns = 180");
+    check(
+        &near.replace("far_ns = 150", "far_ns = §150"),
+        "`far_ns` is 150; expected at least `near_ns`, 180",
+    );
 }

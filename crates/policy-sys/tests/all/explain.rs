@@ -11,8 +11,9 @@
 //! `packing_names_what_has_room`, `packing_says_nothing_where_a_small_task_stays`,
 //! `sched_mc_names_what_is_full` (`wp_drop_packed`); `tc2_case_a` (`wp_drop_groups`);
 //! `beyond_the_tipping_point` (`wp_explain_no_energy`, `wp_drop`); `a_copy_answers_alike` (`copy`,
-//! `explain`); `under_another_policy`, `the_tipping_point_is_made_up` (`copy_under`,
-//! `wp_explain_adopt`); `short_as_the_rules_ask`, `short_is_told_where_it_is_asked`
+//! `explain`); `under_another_policy`, `the_tipping_point_is_made_up`,
+//! `thresholds_are_those_of_the_other` (`copy_under`, `wp_explain_adopt`); `urgency_is_made_up`
+//! (`wp_adopt_urgency`); `short_as_the_rules_ask`, `short_is_told_where_it_is_asked`
 //! (`wp_short_limit_ns`); `every_word_is_there_once` (crates/policy-sys/src/words.rs);
 //! `beyond_the_limit_of_a_search` (`wp_drop_beyond`).
 //! Helpers, and who fails with them: `explain` (most tests, `within_the_margin` among them);
@@ -400,6 +401,67 @@ fn the_tipping_point_is_made_up() {
         let under = core.copy_under(&facts, other.core_params()).unwrap();
         assert_eq!(under.overutilized(), beyond, "{util}");
     }
+}
+
+/// Goal: what fits is what a tick leaves below the capacity, though the policy of the state asks
+/// for a fifth. Source: docs/rules/overutilized.md#by-tick-numbers: 407 of 462 at a tick of 4 ms.
+#[test]
+fn thresholds_are_those_of_the_other() {
+    let facts = machine(&hikey960());
+    let other = common::policy("linux-7.3", &[("overutilized_margin", "tick")]);
+    for (util, beyond) in [(406, false), (407, true)] {
+        let mut core = core(&facts, "linux-7.3-energy-aware", &[]);
+        freeze(&mut core);
+        core.cpu_mut(1).load.avg.util_avg = util;
+        let under = core.copy_under(&facts, other.core_params()).unwrap();
+        assert_eq!(under.overutilized(), beyond, "{util}");
+    }
+    let core = core(&facts, "linux-7.3", &[]);
+    let other = common::policy("linux-7.3", &[("fits_by_tick", "on")]);
+    let under = core.copy_under(&facts, other.core_params()).unwrap();
+    let fits = |util| under.util_fits(util, 0, 1024, 0);
+    assert_eq!([fits(406), fits(407)], [1, 0]);
+}
+
+/// Goal: where the policy of the state has no urgency, or other limits of it, queued tasks count
+/// whole, and with the same limits as they are counted. Source: docs/rules/energy-idle.md#urgency:
+/// the waiting of a task without a period counts. Utilisation 100, runnable average 300, half of
+/// the difference: 100 + floor(200 * 50 / 100) = 200; in step 2 of 4 half of that, 150.
+#[test]
+fn urgency_is_made_up() {
+    let facts = machine(&[common::cluster(2, 1024)]);
+    let limits = |low| {
+        [
+            ("boost_urgency_low_pct", low),
+            ("boost_urgency_high_pct", "90"),
+            ("runnable_boost_pct", "50"),
+        ]
+    };
+    let (lower, same) = (limits("10"), limits("50"));
+    let none: &[(&str, &str)] = &[];
+    let other = common::policy("linux-7.3", &same);
+    for (own, queued, counted, demand) in [
+        (none, [0, 0, 0, 0], [0, 0, 0, 1], 200),
+        (&lower[..], [0, 1, 0, 0], [0, 0, 0, 1], 200),
+        (&same[..], [0, 1, 0, 0], [0, 1, 0, 0], 150),
+    ] {
+        let mut core = core(&facts, "linux-7.3", own);
+        let state = core.cpu_mut(0);
+        (state.load.avg.util_avg, state.load.avg.runnable_avg) = (100, 300);
+        state.queue.nr_fair = 1;
+        state.queue.nr_urgent = queued;
+        let under = core.copy_under(&facts, other.core_params()).unwrap();
+        assert_eq!(under.cpu(0).queue.nr_urgent, counted, "{own:?}");
+        assert_eq!(under.cpu(1).queue.nr_urgent, [0; 4], "{own:?}");
+        assert_eq!(under.perf_request(0), demand, "{own:?}");
+    }
+    // Without limits nothing is counted, and all of the waiting counts.
+    let whole = common::policy("linux-7.3", &[("runnable_boost_pct", "50")]);
+    let mut core = core(&facts, "linux-7.3", &same);
+    let load = &mut core.cpu_mut(0).load;
+    (load.avg.util_avg, load.avg.runnable_avg) = (100, 300);
+    let under = core.copy_under(&facts, whole.core_params()).unwrap();
+    assert_eq!(under.perf_request(0), 200);
 }
 
 /// Goal: the limit that is shown is the one that is asked about. Source:

@@ -32,6 +32,7 @@ def sim(
     hotplug: str | None = None,
     rtapp_dialect: str | None = None,
     timeline: str | None = None,
+    lines: int | None = None,
     allow_unmodelled: bool = False,
     oracle: bool = False,
     jobs: int | None = None,
@@ -53,6 +54,7 @@ def sim(
         hotplug: CPUs that leave and come back, as ``"0s:1=off,2s:1=on"``.
         rtapp_dialect: Read an rt-app file as older tools did: ``"workgen"``, ``"suspend-ref"``.
         timeline: Take down what runs where between two times, as ``"1s..1200ms"``.
+        lines: How many of the most expensive cache lines are told.
         allow_unmodelled: Leave out parts of an rt-app file that have no model.
         oracle: Also find how little energy the load could have taken.
         jobs: Threads; results do not depend on it. All CPUs unless given.
@@ -79,6 +81,7 @@ def compare(
     hotplug: str | None = None,
     rtapp_dialect: str | None = None,
     timeline: str | None = None,
+    lines: int | None = None,
     allow_unmodelled: bool = False,
     oracle: bool = False,
     jobs: int | None = None,
@@ -100,6 +103,7 @@ def compare(
         hotplug: CPUs that leave and come back, as ``"0s:1=off,2s:1=on"``.
         rtapp_dialect: Read an rt-app file as older tools did: ``"workgen"``, ``"suspend-ref"``.
         timeline: Take down what runs where between two times, as ``"1s..1200ms"``.
+        lines: How many of the most expensive cache lines are told.
         allow_unmodelled: Leave out parts of an rt-app file that have no model.
         oracle: Also find how little energy the load could have taken.
         jobs: Threads; results do not depend on it. All CPUs unless given.

@@ -6,10 +6,13 @@
 //! refused by the name of the file and of the run. Free: words for people that no test quotes.
 //! Tests by part: `what_has_no_pairs_is_refused` (`check`, `hash`), `the_most_alike_are_a_pair`
 //! (`alike`, `names`), `runs_of_one_seed_are_a_pair` (`of_comparison`), `two_results_are_compared`
-//! (real results), `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`),
+//! (real results), `settings_are_shared_and_few` (`Settings`, `shared_by`),
+//! `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`),
 //! `a_jitter_of_before_is_the_same` (`jitter`), `periods_are_compared_task_by_task` (`tasks`),
-//! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`). `of_study` and `program` have no test
-//! of their own. `kept`, `place` and `named` by the first two, `pairs` by the third.
+//! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`),
+//! `a_commit_that_is_not_known_is_no_other` (`programs`),
+//! `a_difference_is_as_long_as_its_results` (`length`). `of_study` has no test of its own. `kept`,
+//! `place` and `named` by the first two.
 //!
 //! Callers: diff.rs (`kept`).
 //!
@@ -19,10 +22,14 @@
 
 use crate::html::read::{self, Parsed};
 use crate::html::{HtmlError, Source};
-use crate::points::without_varied;
+use crate::length::Length;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use wakeplace_outcome::{self as outcome, Details, Pairs, PointRuns, SeedRun, TaskPeriods};
-use wakeplace_study::Jitter;
+use wakeplace_study::{Jitter, without_varied};
+
+/// Most settings of a policy and of the machine's model; there are some 300.
+const MOST_SETTINGS: usize = 4096;
 
 /// The runs of one policy in a result.
 pub(super) struct Kept {
@@ -35,15 +42,53 @@ pub(super) struct Kept {
     pub(super) policy: String,
     pub(super) duration_ns: u64,
     pub(super) jitter: Option<String>,
-    /// Of the policy and of the machine's model.
-    pub(super) settings: Vec<(String, String)>,
-    pub(super) program: String,
+    pub(super) settings: Settings,
+    pub(super) version: String,
+    /// Of the program; None: the result does not say.
+    pub(super) commit: Option<String>,
     pub(super) measured_by: Vec<String>,
     pub(super) modelled_power: bool,
     pub(super) complete: bool,
     pub(super) seed_runs: Vec<SeedRun>,
+    /// When each of them was over, ns; none: the result does not say.
+    pub(super) end_ns: Vec<u64>,
     /// Means over all of its runs.
     pub(super) tasks: Vec<TaskPeriods>,
+}
+
+/// Settings of a policy and of the machine's model. What all of a result share is there once.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    shared: Rc<[(String, String)]>,
+    /// Instead of shared ones, or beside them; None: absent here.
+    own: Vec<(String, Option<String>)>,
+}
+
+impl Settings {
+    /// With these that are the policy's.
+    fn of(shared: &Rc<[(String, String)]>, own: &Pairs) -> Self {
+        let own = own.iter();
+        let own = own.map(|(key, value)| (key.clone(), Some(value.clone())));
+        Self {
+            shared: Rc::clone(shared),
+            own: own.collect(),
+        }
+    }
+
+    /// All of them: its own first, then the shared ones.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        let known: BTreeSet<&str> = self.own.iter().map(|(key, _)| key.as_str()).collect();
+        let own = self.own.iter();
+        let own = own.filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
+        let shared = self.shared.iter();
+        let shared = shared.map(|(key, value)| (key.as_str(), value.as_str()));
+        own.chain(shared.filter(move |(key, _)| !known.contains(key)))
+    }
+
+    /// How many there may be.
+    fn len(&self) -> usize {
+        self.shared.len() + self.own.len()
+    }
 }
 
 impl Kept {
@@ -70,6 +115,22 @@ impl Kept {
         self.platform_hash == other.platform_hash && self.workload_hash == other.workload_hash
     }
 
+    /// How long its runs were, as the page of the result itself says.
+    pub(super) fn length(&self) -> Length {
+        Length::of(&self.end_ns, self.complete, self.duration_ns)
+    }
+
+    /// The programs that made both, for what differs. A commit that one of them does not say is no
+    /// other one.
+    pub(super) fn programs(&self, other: &Self) -> [String; 2] {
+        let known = |of: &Self| of.commit.clone().filter(|commit| commit != UNKNOWN);
+        match (known(self), known(other)) {
+            (Some(own), Some(others)) => [(self, own), (other, others)]
+                .map(|(of, commit)| format!("{} of commit {commit}", of.version)),
+            _ => [self, other].map(|of| of.version.clone()),
+        }
+    }
+
     /// The three names in one text, for messages.
     pub(super) fn named(&self) -> String {
         self.names().join(", ")
@@ -84,14 +145,18 @@ pub(super) fn kept(source: Source<'_>) -> Result<(Vec<Kept>, Option<f64>), HtmlE
         match parsed {
             Parsed::Comparison(result) => {
                 margin_pct = margin_pct.or(result.margin_pct);
-                all.extend(result.runs.iter().map(|run| of_comparison(&result, run)));
+                let shared = shared_by(&result);
+                let runs = result.runs.iter();
+                all.extend(runs.map(|run| of_comparison(&result, &shared, run)));
             }
             Parsed::Sweep(sweep) => {
                 margin_pct = margin_pct.or(sweep.result.margin_pct);
                 let runs = sweep.result.point_runs.iter();
                 // A point whose runs have no result has nothing that could be compared.
                 let runs = runs.filter(|runs| !runs.seed_runs.is_empty());
-                let kept: Vec<Kept> = runs.map(|runs| of_point(&sweep.result, runs)).collect();
+                let shared: Rc<[_]> = sweep.result.settings.iter().cloned().collect();
+                let of = |runs| of_point(&sweep.result, &shared, runs);
+                let kept: Vec<Kept> = runs.map(of).collect();
                 if kept.is_empty() {
                     let what = "is a sweep without single runs, so nothing can be paired: make it \
                                 again";
@@ -103,8 +168,9 @@ pub(super) fn kept(source: Source<'_>) -> Result<(Vec<Kept>, Option<f64>), HtmlE
             Parsed::Review(_) => {}
             Parsed::Study(result) => {
                 margin_pct = margin_pct.or(result.margin_pct);
+                let shared: Rc<[_]> = result.options.iter().cloned().collect();
                 let profiles = result.profiles.iter();
-                all.extend(profiles.filter_map(|profile| of_study(&result, profile)));
+                all.extend(profiles.filter_map(|profile| of_study(&result, &shared, profile)));
             }
         }
     }
@@ -119,6 +185,9 @@ pub(super) fn kept(source: Source<'_>) -> Result<(Vec<Kept>, Option<f64>), HtmlE
 fn check(of: &Kept) -> Result<(), &'static str> {
     if of.seed_runs.is_empty() {
         return Err("there are means and no single runs, so nothing can be paired: make it again");
+    }
+    if of.settings.len() > MOST_SETTINGS {
+        return Err("there are more than 4096 settings, and a policy has some 300");
     }
     let mut seeds = BTreeSet::new();
     for run in &of.seed_runs {
@@ -141,31 +210,24 @@ pub(super) fn hash(run: &SeedRun) -> Option<u64> {
     u64::from_str_radix(&run.behaviour_hash, 16).ok()
 }
 
-/// The program that made a result, for what differs.
-fn program(version: &str, commit: Option<&String>) -> String {
-    match commit {
-        Some(commit) => format!("{version} of commit {commit}"),
-        None => version.to_owned(),
-    }
-}
-
-/// Settings of two lists, as pairs of texts.
-fn pairs(all: [&Pairs; 2]) -> Vec<(String, String)> {
-    let both = all.into_iter().flat_map(|pairs| pairs.iter());
-    both.map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
-
+/// The commit of a program that was built without its history.
+const UNKNOWN: &str = "unknown";
 /// Begins the settings that are hints of a workload's tasks.
 pub(super) const HINT: &str = "task.";
 
+/// What all policies of a comparison share: the machine's model, and hints of tasks.
+fn shared_by(result: &outcome::Comparison) -> Rc<[(String, String)]> {
+    let settings = result.settings.iter();
+    let hints = settings.filter(|(key, _)| key.starts_with(HINT));
+    result.options.iter().chain(hints).cloned().collect()
+}
+
 /// Of a policy in a result of `sim` or `compare`.
-fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
-    let hints = result
-        .settings
-        .iter()
-        .filter(|(key, _)| key.starts_with(HINT));
-    let hints: Pairs = hints.cloned().collect();
+fn of_comparison(
+    result: &outcome::Comparison,
+    shared: &Rc<[(String, String)]>,
+    run: &outcome::Run,
+) -> Kept {
     Kept {
         case: None,
         complete: run.complete,
@@ -176,11 +238,13 @@ fn of_comparison(result: &outcome::Comparison, run: &outcome::Run) -> Kept {
         policy: run.policy.clone(),
         duration_ns: result.duration_ns,
         jitter: result.jitter.as_deref().map(jitter),
-        settings: [pairs([&run.settings, &result.options]), hints.0].concat(),
-        program: program(&result.version, result.commit.as_ref()),
+        settings: Settings::of(shared, &run.settings),
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: result.measured_by.clone(),
         modelled_power: result.modelled_power,
         seed_runs: run.seed_runs.clone(),
+        end_ns: run.end_ns.clone(),
         tasks: run.details.as_ref().map_or_else(Vec::new, tasks),
     }
 }
@@ -197,7 +261,7 @@ fn jitter(text: &str) -> String {
 
 /// Of a point of a sweep. Its case is what is varied beside platform, workload and policy, and the
 /// load.
-fn of_point(result: &outcome::Sweep, runs: &PointRuns) -> Kept {
+fn of_point(result: &outcome::Sweep, shared: &Rc<[(String, String)]>, runs: &PointRuns) -> Kept {
     let own = |key: &str| matches!(key, "platform" | "workload" | "policy");
     let values = || runs.values.iter().filter(|(key, _)| !own(key));
     let load = { runs.values.iter() }.map(|(key, value)| (key.as_str(), value.as_str()));
@@ -205,10 +269,7 @@ fn of_point(result: &outcome::Sweep, runs: &PointRuns) -> Kept {
     let parts: Vec<String> = { values().map(|(key, value)| format!("{key}={value}")) }
         .chain([load])
         .collect();
-    let others = |(key, _): &&(String, String)| runs.settings.value(key).is_none();
-    let shared = result.settings.iter().filter(others).cloned();
-    let other = runs.settings.iter();
-    let other = other.filter_map(|(key, value)| Some((key.clone(), value.clone()?)));
+    let varied = values().map(|(key, value)| (key.clone(), Some(value.clone())));
     Kept {
         case: Some(parts.join(", ")),
         complete: runs.complete,
@@ -219,17 +280,26 @@ fn of_point(result: &outcome::Sweep, runs: &PointRuns) -> Kept {
         policy: runs.policy.clone(),
         duration_ns: runs.duration_ns,
         jitter: runs.jitter.as_deref().map(jitter),
-        settings: shared.chain(other).chain(values().cloned()).collect(),
-        program: program(&result.version, result.commit.as_ref()),
+        settings: Settings {
+            shared: Rc::clone(shared),
+            own: runs.settings.iter().cloned().chain(varied).collect(),
+        },
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: result.measured_by.clone(),
         modelled_power: runs.modelled_power,
         seed_runs: runs.seed_runs.clone(),
+        end_ns: Vec::new(),
         tasks: Vec::new(),
     }
 }
 
 /// Of a case's policy in a result of `study run`; None: the case is not there.
-fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<Kept> {
+fn of_study(
+    result: &outcome::Study,
+    shared: &Rc<[(String, String)]>,
+    profile: &outcome::CaseProfile,
+) -> Option<Kept> {
     let case = result.cases.iter().find(|case| case.case == profile.case)?;
     Some(Kept {
         // Several studies of a file may have a case of one name.
@@ -242,11 +312,13 @@ fn of_study(result: &outcome::Study, profile: &outcome::CaseProfile) -> Option<K
         policy: profile.policy.clone(),
         duration_ns: case.duration_ns,
         jitter: None,
-        settings: pairs([&profile.settings, &result.options]),
-        program: program(&result.version, result.commit.as_ref()),
+        settings: Settings::of(shared, &profile.settings),
+        version: result.version.clone(),
+        commit: result.commit.clone(),
         measured_by: Vec::new(),
         modelled_power: case.modelled_power,
         seed_runs: profile.seed_runs.clone(),
+        end_ns: profile.end_ns.clone(),
         tasks: tasks(&profile.details),
     })
 }

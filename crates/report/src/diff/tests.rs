@@ -5,7 +5,7 @@
 //! `settings`, `policy_runs`), `the_most_alike_are_a_pair` (`diff`, `asked`),
 //! `what_has_no_pairs_is_refused` (errors); diff/kept.rs: `runs_of_one_seed_are_a_pair`
 //! (`of_comparison`), `the_most_alike_are_a_pair` (`alike`, `names`),
-//! `what_has_no_pairs_is_refused` (`check`, `hash`).
+//! `what_has_no_pairs_is_refused` (`check`, `hash`), `settings_are_shared_and_few` (`Settings`).
 //! Helpers, and who fails with them: `result`, `source` (all tests).
 
 use super::diff;
@@ -173,6 +173,75 @@ fn a_jitter_of_before_is_the_same() {
     assert_eq!(found.pairs[0].asked, asked);
 }
 
+/// Goal: another commit is another program; a result that does not say its commit is none, unless
+/// its version is another.
+#[test]
+fn a_commit_that_is_not_known_is_no_other() {
+    let of = |version: &str, commit: Option<&str>| {
+        let text = result(ASKED, "16", &[(1, 2.0), (2, 4.0)]);
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        value["version"] = json!(version);
+        value["commit"] = json!(commit);
+        value.to_string()
+    };
+    let asked = |old: &str, new: &str| {
+        let found = diff(source("a.json", old), source("b.json", new), None).expect("alike");
+        found.pairs[0].asked.clone()
+    };
+    let (first, second) = (of("0.1.0", Some("abc")), of("0.1.0", Some("def")));
+    let unknown = of("0.1.0", None);
+    assert_eq!(
+        asked(&first, &second),
+        ["program: 0.1.0 of commit abc, then 0.1.0 of commit def"]
+    );
+    let none: [String; 0] = [];
+    let built_without = of("0.1.0", Some("unknown"));
+    for (old, new) in [
+        (&first, &first),
+        (&first, &unknown),
+        (&unknown, &first),
+        (&built_without, &first),
+    ] {
+        assert_eq!(asked(old, new), none);
+    }
+    let later = of("0.2.0", None);
+    assert_eq!(asked(&first, &later), ["program: 0.1.0, then 0.2.0"]);
+}
+
+/// Goal: the page of a difference says of the length what the pages of its results say: the time
+/// asked for, unless the tasks of every run ended before; who got stuck did not end.
+#[test]
+fn a_difference_is_as_long_as_its_results() {
+    let of = |ends_ns: Option<[u64; 2]>, complete: bool| {
+        let text = result(ASKED, "16", &[(1, 2.0), (2, 4.0)]);
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        value["duration_ns"] = json!(2_000_000_000_u64);
+        value["runs"][0]["complete"] = json!(complete);
+        if let Some(ends_ns) = ends_ns {
+            value["runs"][0]["end_ns"] = json!(ends_ns);
+        }
+        value.to_string()
+    };
+    let whole = 2_000_000_000;
+    let chips = ["<li>2 s</li>", "<li>to the end of its tasks</li>"];
+    for (ends_ns, complete, chip) in [
+        (Some([whole, whole]), true, chips[0]),
+        (None, true, chips[0]),
+        (Some([500, whole]), true, chips[0]),
+        (Some([500, 700]), true, chips[1]),
+        (Some([500, 700]), false, chips[0]),
+    ] {
+        let text = of(ends_ns, complete);
+        let found = diff(source("a.json", &text), source("b.json", &text), None).expect("alike");
+        let json = comparisons(&found.comparisons(), Format::Json, Style::default());
+        for text in [&text, &json] {
+            let page = crate::html(&[source("a.json", text)]).expect("a page");
+            let has = chips.map(|chip| page.contains(chip));
+            assert_eq!(has, chips.map(|one| one == chip), "{ends_ns:?}, {complete}");
+        }
+    }
+}
+
 /// Goal: of two loads of one name in a file each finds its own, in whatever order, and none takes
 /// the place of the other.
 #[test]
@@ -271,4 +340,45 @@ fn points_of_sweeps_are_paired_by_what_is_varied() {
         said.starts_with("a.json: is a sweep without single runs"),
         "{said}"
     );
+}
+
+/// Goal: what all points share is compared though it stands once, what a point lacks is absent, and
+/// a file with settings by the thousand is refused. By hand: 4096 with the point's own are taken.
+#[test]
+fn settings_are_shared_and_few() {
+    let sweep = |shared: &Value, own: &Value| {
+        let run = json!({"seed": 1, "event_hash": "0000000000000001",
+            "behaviour_hash": "0000000000000001", "metrics": {"cpu_energy_j": 1.0}});
+        json!({
+            "schema_version": 1, "version": "0.1.0", "varied": [], "settings": shared,
+            "points": [{"platform": "board", "workload": "w", "policy": "p", "n": 1, "failed": 0}],
+            "point_runs": [{"platform": "board", "platform_hash": "", "workload": "w",
+                "workload_hash": "", "policy": "p", "duration_ns": 1_000_000_000, "jitter": null,
+                "values": {}, "settings": own, "seed_runs": [run]}],
+        })
+        .to_string()
+    };
+    let old = sweep(&json!({"a": "1", "b": "2", "c": "3"}), &json!({}));
+    let new = sweep(
+        &json!({"a": "1", "b": "2", "c": "3"}),
+        &json!({"a": null, "b": "4"}),
+    );
+    let found = diff(source("a.json", &old), source("b.json", &new), None).expect("alike");
+    let asked = ["a: 1, then absent", "b: 2, then 4"];
+    assert_eq!(found.pairs[0].asked, asked);
+    let comparison = &found.comparisons()[0];
+    let kept = [0, 1].map(|at| {
+        let all = comparison.runs[at].settings.iter();
+        let all: Vec<String> = all.map(|(key, value)| format!("{key}={value}")).collect();
+        all.join(" ")
+    });
+    assert_eq!(kept, ["a=1 b=2 c=3", "b=4 c=3"]);
+    let many = |shared: usize| {
+        let all = (0..shared).map(|at| (format!("k{at}"), json!("1")));
+        sweep(&Value::Object(all.collect()), &json!({"own": "1"}))
+    };
+    let compared = |text: &str| diff(source("a.json", text), source("b.json", text), None);
+    assert!(compared(&many(4095)).is_ok());
+    let error = compared(&many(4096)).expect_err("too many").to_string();
+    assert!(error.contains("more than 4096 settings"), "{error}");
 }

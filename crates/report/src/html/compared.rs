@@ -22,7 +22,7 @@ use super::figures::{minus, unit};
 use super::lengths;
 use super::tables::{self, difference};
 use super::view::{Answer, Block, Chip, ResultView, Section, Sentence, Tile, tone};
-use super::{cases, figures, repeat, timeline};
+use super::{cases, figures, lines, repeat, timeline};
 use crate::comparison::{expected_by_chance, goes_apart, key_metrics};
 use crate::phrase::finite as ends;
 use crate::plain::plain;
@@ -316,6 +316,7 @@ fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
         .iter()
         .filter_map(|run| Some((run, run.timeline.as_ref()?)));
     all.extend(timeline::section(id, &lines.collect::<Vec<_>>()));
+    all.extend(lines::section(id, &result.runs));
     all.extend(cases::of_runs(id, &result.runs));
     all.push(tables::all(id, result));
     all.push(repeat::of_comparison(id, result));

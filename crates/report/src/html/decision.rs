@@ -4,9 +4,8 @@
 //! What must stay: the decision is read from the JSON of `explain` and not made again; the chosen
 //! CPU is the first row, and on a large machine a table that leaves CPUs out says how many. Words
 //! and order may change. Tests by part: `a_decision_is_explained` (`view`, the answer to
-//! `why_not`), xtask/src/tries/pages.rs (what a browser shows).
-//! `signals_and_clocks_stand_where_they_are_known`
-//! (`candidates`). `others` has no test of its own. `facts` and `waker` by the first one.
+//! `why_not`, `facts`, `waker`), `signals_and_clocks_stand_where_they_are_known` (`candidates`),
+//! xtask/src/tries/pages.rs (what a browser shows). `others` has no test of its own.
 //!
 //! Callers: mod.rs (`view`).
 //!

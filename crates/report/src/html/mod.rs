@@ -31,6 +31,7 @@ mod energy;
 mod figures;
 mod latency;
 pub(crate) mod lengths;
+mod lines;
 mod overview;
 mod page;
 pub(crate) mod read;

@@ -15,7 +15,8 @@
 //! `views`); crates/outcome/src/forms.rs: `results_of_version_1_are_read` (`yes`, `Pairs`);
 //! html/overview.rs: `several_workloads_are_told_apart_at_a_glance` (`names`, `table`);
 //! html/read.rs: `no_result_is_refused_in_a_sentence` (`read`, `parse`); html/cases.rs:
-//! `counted_cases_have_a_table` (`of_runs`, `table`); html/figures.rs:
+//! `counted_cases_have_a_table` (`of_runs`, `table`); html/lines.rs: `cache_lines_are_a_section`
+//! (`section`); html/figures.rs:
 //! `the_json_of_a_study_is_read_back` (`spread`); html/mod.rs:
 //! `the_same_result_gives_the_same_bytes`.
 //! Helpers, and who fails with them: `page`, `old`, `whole` (most tests); `own` (9 tests);
@@ -581,4 +582,38 @@ fn the_json_of_a_study_is_read_back() {
     );
     let page = self::page(&tried);
     assert!(page.contains("With assumed costs halved and doubled"));
+}
+
+/// Goal: the most expensive cache lines are a section; a run that was not asked for them has none.
+/// 300 of 400 ns are 75 %, and 200 of these 300 are 66.6.
+#[test]
+fn cache_lines_are_a_section() {
+    let mut result = old();
+    assert!(!page(&result.to_string()).contains("Cache lines"));
+    let used =
+        |function: &str, ns: u64| json!({"field": "load_avg", "function": function, "cost_ns": ns});
+    result["runs"][0]["lines"] = json!({
+        "total_ns": 400,
+        "lines": [{
+            "object": "struct task_group",
+            "offset": 256,
+            "several": false,
+            "transfers": 3,
+            "writes": 1,
+            "far": 2,
+            "transfer_ns": 200,
+            "wait_ns": 100,
+            "lock_ns": 0,
+            "uses": [used("update_cfs_group", 200), used("update_load_avg", 100)],
+        }],
+    });
+    let page = page(&result.to_string());
+    for said in [
+        "Cache lines",
+        "struct task_group +256",
+        "75.0 %",
+        "load_avg by update_cfs_group 66.6 %",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
 }

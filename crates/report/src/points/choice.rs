@@ -2,9 +2,9 @@
 //! hold all conditions (docs/guide/results.md, "Sweeps").
 //!
 //! What must stay: points of each machine and load are chosen among by themselves; a point that
-//! holds no condition for sure is not chosen; the first of several counts. Free: the words of
-//! sentences. Tests by part: `the_best_of_those_that_hold_is_chosen` (`made`, `cost`, `sentence`),
-//! `what_can_be_chosen_by` (`of`, `usual`, `number`).
+//! does not hold all conditions for sure is not chosen; the first of several counts. Free: the
+//! words of sentences. Tests by part: `the_best_of_those_that_hold_is_chosen` (`made`, `cost`,
+//! `sentence`), `what_can_be_chosen_by` (`of`, `usual`, `number`).
 //!
 //! What a choice leaves open is `beside`'s.
 //!

@@ -1,14 +1,14 @@
 //! A sweep as the JSON that pages and `diff` read (docs/guide/results.md, "Sweeps").
 //!
 //! What must stay: keys of points are the columns of the table; settings stand once, and of a point
-//! only where they are others. Tests by part: `a_sweep_is_its_points_and_their_runs` (`json`,
-//! `settings`).
+//! only where they are others. Tests by part: `a_sweep_is_its_points_and_their_runs` (`json`),
+//! `a_point_keeps_the_settings_of_its_own` (`settings_beside`).
 //!
-//! Tests: crates/report/src/points/tests.rs::a_sweep_is_its_points_and_their_runs
+//! Tests: crates/report/src/points/tests.rs
 
-use super::FoundPoints;
+use super::{FoundPoints, Settings};
 use crate::{Format, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use wakeplace_outcome::{Check, Pairs, SCHEMA_VERSION, Sweep, SweepChoice};
 
 /// What is known of a sweep beside its points.
@@ -32,18 +32,7 @@ impl FoundPoints {
     /// All of it as a JSON object.
     #[must_use]
     pub fn json(&self, facts: &SweepFacts) -> String {
-        let first = self.rows.iter().find_map(|row| row.runs.as_ref());
-        let first: BTreeMap<&String, &String> = { first.into_iter() }
-            .flat_map(|(_, settings)| settings.iter().map(|(key, value)| (key, value)))
-            .collect();
-        let runs = self.rows.iter().filter_map(|row| {
-            let (runs, settings) = row.runs.as_ref()?;
-            Some(wakeplace_outcome::PointRuns {
-                settings: settings_beside(&first, settings),
-                ..runs.clone()
-            })
-        });
-        let pair = |(key, value): (&&String, &&String)| ((*key).clone(), (*value).clone());
+        let runs = self.rows.iter().filter_map(|row| row.runs.clone());
         let sweep = Sweep {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -52,7 +41,7 @@ impl FoundPoints {
             base: self.base.clone().map(Pairs::from),
             margin_pct: Some(self.shape.margin_pct),
             measured_by: facts.measured_by.clone(),
-            settings: first.iter().map(pair).collect(),
+            settings: self.first.clone().into_iter().collect(),
             points: self.table(Format::Json, (0, 0)).objects(),
             point_runs: runs.collect(),
             choice: self.choice.clone().map(|choice| SweepChoice {
@@ -67,17 +56,14 @@ impl FoundPoints {
     }
 }
 
-/// Settings that are not the first point's; None: absent here.
-fn settings_beside(
-    first: &BTreeMap<&String, &String>,
-    own: &[(String, String)],
-) -> Pairs<Option<String>> {
-    let map: BTreeMap<&String, &String> = own.iter().map(|(key, value)| (key, value)).collect();
-    let keys: BTreeSet<&String> = first.keys().chain(map.keys()).copied().collect();
-    let other = keys
-        .into_iter()
-        .filter(|key| first.get(key) != map.get(key));
-    other
-        .map(|key| (key.clone(), map.get(key).map(|value| (*value).clone())))
-        .collect()
+/// Settings that are not the first point's, in the order of their keys; None: absent here.
+pub(super) fn settings_beside(first: &Settings, own: &Settings) -> Pairs<Option<String>> {
+    let others = own
+        .iter()
+        .filter(|(key, value)| first.get(*key) != Some(*value));
+    let others = others.map(|(key, value)| (key.clone(), Some(value.clone())));
+    let absent = first.keys().filter(|key| !own.contains_key(*key));
+    let absent = absent.map(|key| (key.clone(), None));
+    let all: BTreeMap<String, Option<String>> = others.chain(absent).collect();
+    all.into_iter().collect()
 }

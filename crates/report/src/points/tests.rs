@@ -398,3 +398,29 @@ fn a_sweep_is_its_points_and_their_runs() {
     let read: wakeplace_outcome::Sweep = serde_json::from_str(&text).expect("a sweep");
     assert_eq!(serde_json::to_value(read).expect("JSON"), value);
 }
+
+/// Goal: what a point shares with the first is kept once, whatever the number of points; what it
+/// lacks is null. By hand: three settings, of which the second point changes one and the third
+/// lacks one and has one more.
+#[test]
+fn a_point_keeps_the_settings_of_its_own() {
+    let of = |boost: &str, settings: &str| RunRecord {
+        settings: settings.to_owned(),
+        ..run(boost, "p", 1, 1.0)
+    };
+    let mut points = Points::new(&labels(), vec![ENERGY.to_owned()]).with_runs();
+    points.add(0, &[of("0", r#"{"a": "1", "b": "2"}"#)]);
+    points.add(1, &[of("50", r#"{"a": "1", "b": "3"}"#)]);
+    points.add(2, &[of("75", r#"{"b": "2", "c": "4"}"#)]);
+    points.add(3, &[of("100", r#"{"a": "1", "b": "2"}"#)]);
+    let found = points.finish();
+    let kept = { found.rows.iter() }.map(|row| row.runs.as_ref().expect("runs").settings.len());
+    assert_eq!(kept.collect::<Vec<_>>(), [0, 1, 2, 0]);
+    let text = found.json(&SweepFacts::default());
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    let shared = json!({"a": "1", "b": "2", "model.ipi_ns": "1000"});
+    assert_eq!(value["settings"], shared);
+    let own = |at: usize| &value["point_runs"][at]["settings"];
+    assert_eq!(own(1), &json!({"b": "3"}));
+    assert_eq!(own(2), &json!({"a": null, "c": "4"}));
+}

@@ -54,14 +54,19 @@ impl Reviewed<'_> {
     /// The review, without claims and partings.
     #[must_use]
     pub fn review(&self) -> Review {
-        let results: Vec<_> = self.comparisons.iter().map(json::comparison).collect();
+        let [commit, command] = self.origin.known();
+        // The command is the review's; the program is that of each part, too.
+        let part = |of: &Comparison| outcome::Comparison {
+            commit: commit.clone(),
+            ..json::comparison(of)
+        };
+        let results: Vec<_> = self.comparisons.iter().map(part).collect();
         let rows = rows(self.loads, &results);
         let intervals = rows.iter().filter(|row| row.delta_ci95.is_some()).count();
         let name = |at: usize| {
             let first = self.comparisons.first();
             first.map_or_else(String::new, |all| all.runs[at].policy.clone())
         };
-        let [commit, command] = self.origin.known();
         Review {
             schema_version: crate::RESULT_SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -55,7 +55,10 @@ pub fn mail(review: &Review) -> String {
 
 /// All parts; `in_full`: with all that explains the first wake-ups.
 fn whole(review: &Review, width: usize, in_full: bool) -> String {
-    let mut text = wrap(&headline(review), width) + "\n";
+    // What was run, then what came of it.
+    let first = [review.title.clone(), headline(review)];
+    let first = first.iter().filter(|line| !line.is_empty());
+    let mut text: String = first.map(|line| wrap(line, width) + "\n").collect();
     text.push_str(&found(review, width));
     for (nth, parting) in review.partings.iter().enumerate() {
         text.push_str(&parted((nth + 1, parting), width, in_full));

@@ -20,8 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Where a 64-bit address does not matter to the host: attributes of BPF alone, and what src/bpf
-/// has that no case calls.
+/// What says nothing here: attributes of BPF alone, and what src/bpf has that no case calls.
 const QUIET: [&str; 4] = [
     "-Wno-unused",
     "-Wno-ignored-attributes",

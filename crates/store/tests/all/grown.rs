@@ -176,3 +176,18 @@ fn a_refusal_names_what_differs() {
                 a test; expected";
     assert!(refused.contains(said), "{refused}");
 }
+
+/// Goal: a refusal stays short, whatever is varied. By hand: three of five keys are told.
+#[test]
+fn of_many_keys_a_refusal_names_the_first() {
+    let vary = [
+        "busy_factor=4,5",
+        "runnable_boost_pct=0,50",
+        "workload.duty=5%",
+        "workload.period=16ms",
+        "runnable_boost=on",
+    ];
+    let said = "it varies `workload.n`, and this one `busy_factor`, `runnable_boost_pct`, \
+                `workload.duty`, and 2 more";
+    Full::new().refused_for(&of(&vary, vec![1]), said);
+}

@@ -23,7 +23,7 @@ use wakeplace_text::parse_duration_ns;
 use wakeplace_workload::{Deadlines, Dialect};
 
 /// All of them, in the order of commands and of Python's functions.
-pub static ARGUMENTS: [Argument; 25] = [
+pub static ARGUMENTS: [Argument; 26] = [
     Argument {
         value_name: "BATTERY",
         help: "The loads and boards: small, quick, full, or a TOML file",
@@ -358,6 +358,22 @@ pub static ARGUMENTS: [Argument; 25] = [
             Ok(())
         }),
         ..named("timeline", Text)
+    },
+    Argument {
+        value_name: "N",
+        help: "Show the N cache lines that cost the kernel's own code most",
+        more: "By struct, field and function, with what they cost, as `perf c2c` shows them. For \
+               a kernel's own code with `--set model.coherence=on` \
+               (docs/rules/contended-lines.md). In text, JSON (`runs[].lines`) and pages.",
+        python: Some("How many of the most expensive cache lines are told."),
+        expected: "a whole number, 1 or more",
+        place: hidden(OUTPUT, 27),
+        taken_by: &[Compare, Sim],
+        read: Run(|request, text| {
+            request.options.lines = values::lines(text)?;
+            Ok(())
+        }),
+        ..named("lines", Whole)
     },
     Argument {
         help: "Leave out parts of the file that have no model",

@@ -32,6 +32,18 @@ pub(super) fn window(text: &str) -> Result<Window, String> {
     Ok(Window { from_ns, to_ns })
 }
 
+/// How many lines are told: a whole number above 0.
+///
+/// # Errors
+/// What was expected.
+pub(super) fn lines(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| {
+        let text = shorten(text);
+        format!("`{text}`; expected a whole number, 1 or more, as `20`")
+    })
+}
+
 /// A percentage of 0 or more.
 ///
 /// # Errors

@@ -2,17 +2,19 @@
 //!
 //! What must stay: keys of files, since people have files of their own; unknown keys are refused,
 //! with the nearest. A load that names boards runs on those alone. Tests by part:
-//! `what_is_wrong_is_named` (all rules of `read`), `cells_stand_by_boards_then_loads` (`runs_on`).
+//! `what_is_wrong_is_named` (all rules of `read`), `loads_have_deadlines_and_hints` (`hints`),
+//! `cells_stand_by_boards_then_loads` (`runs_on`).
 //!
 //! Tests: crates/study/src/battery/tests.rs
 
 use super::{Battery, sized};
 use crate::StudyError;
 use crate::error::Flaw;
-use crate::file::count;
+use crate::file::{count, settings};
+use crate::settings::split_hints;
 use serde::Deserialize;
 use toml::Spanned;
-use wakeplace_text::parse_duration_ns;
+use wakeplace_text::{parse_duration_ns, shorten};
 use wakeplace_workload::Jitter;
 
 type Text = Spanned<String>;
@@ -25,7 +27,7 @@ struct Raw {
     /// How many; they are numbered from 1.
     seeds: Spanned<u64>,
     /// Of each run, where a load has no own.
-    duration: Text,
+    duration: Spanned<toml::Value>,
     /// Platforms: names or paths.
     boards: Spanned<Vec<Text>>,
     load: Vec<RawLoad>,
@@ -37,9 +39,14 @@ struct RawLoad {
     name: Text,
     /// What `--workload` takes, with `{cpus}` for the board's CPUs.
     workload: Text,
-    duration: Option<Text>,
+    duration: Option<Spanned<toml::Value>>,
     /// What the seed draws of a recording or an rt-app file, as for `--jitter`.
     jitter: Option<Text>,
+    /// A file of deadlines, as for `--deadlines`.
+    deadlines: Option<Text>,
+    /// Hints of an rt-app file's tasks, `KEY=VALUE` each, as for `--set`.
+    #[serde(default)]
+    set: Vec<Text>,
     /// Absent: all.
     boards: Option<Vec<Text>>,
 }
@@ -52,6 +59,10 @@ pub(super) struct Load {
     pub(super) workload: String,
     pub(super) duration_ns: Option<u64>,
     pub(super) jitter: Option<Jitter>,
+    /// Path of the file, as it stands in the battery's.
+    pub(super) deadlines: Option<String>,
+    /// Hints of tasks, key and value.
+    pub(super) set: Vec<(String, String)>,
     /// None: on all.
     boards: Option<Vec<String>>,
 }
@@ -127,6 +138,8 @@ fn read_load(raw: &RawLoad, boards: &[String]) -> Result<Load, Flaw> {
         workload: workload.clone(),
         duration_ns: raw.duration.as_ref().map(duration).transpose()?,
         jitter: raw.jitter.as_ref().map(jitter).transpose()?,
+        deadlines: raw.deadlines.as_ref().map(|path| path.get_ref().clone()),
+        set: hints(&raw.set)?,
         boards: raw.boards.as_deref().map(plain),
     })
 }
@@ -137,10 +150,34 @@ fn jitter(text: &Text) -> Result<Jitter, Flaw> {
     Jitter::parse(text.get_ref()).map_err(|why| Flaw::from_message(at, &why))
 }
 
+/// Settings that are hints of tasks: those of policies are what is tried, not a load's.
+fn hints(list: &[Text]) -> Result<Vec<(String, String)>, Flaw> {
+    let set = settings(list)?;
+    for (text, pair) in list.iter().zip(&set) {
+        let at = text.span().start;
+        let (_, others) = split_hints(std::slice::from_ref(pair))
+            .map_err(|why| Flaw::from_message(at, &why.to_string()))?;
+        if !others.is_empty() {
+            let problem = format!("`{}` is no hint of a task", shorten(&pair.0));
+            let expected = "expected `task.NAME.util_min=VALUE` or `task.NAME.util_max=VALUE`";
+            return Err(Flaw::new(at, problem, expected));
+        }
+    }
+    Ok(set)
+}
+
 /// Simulated time with its unit.
-fn duration(text: &Text) -> Result<u64, Flaw> {
-    let at = text.span().start;
-    parse_duration_ns(text.get_ref()).map_err(|why| Flaw::from_message(at, &why))
+fn duration(value: &Spanned<toml::Value>) -> Result<u64, Flaw> {
+    let at = value.span().start;
+    let Some(text) = value.get_ref().as_str() else {
+        let problem = "`duration` is no text";
+        return Err(Flaw::new(
+            at,
+            problem,
+            "expected a time with its unit, as \"1s\"",
+        ));
+    };
+    parse_duration_ns(text).map_err(|why| Flaw::from_message(at, &why))
 }
 
 /// Texts without their places.

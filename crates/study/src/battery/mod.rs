@@ -7,7 +7,8 @@
 //! Tests by part: `cells_stand_by_boards_then_loads` (`cells`),
 //! `a_load_is_sized_to_its_board` (`sized`), `own_boards_have_all_loads` (`boards`),
 //! `what_is_asked_comes_before_the_file` (`request_of`), `what_is_wrong_is_named` (`load`,
-//! `from_toml`), `every_built_in_battery_can_be_run` (the built-in files).
+//! `from_toml`), `loads_have_deadlines_and_hints` (`deadlines_of`, `path_beside`),
+//! `every_built_in_battery_can_be_run` (the built-in files).
 //!
 //! Tests: crates/study/src/battery/tests.rs
 
@@ -22,7 +23,7 @@ use crate::{Ask, AskError, Command, Experiment, Request, Source, StudyError};
 use file::{Load, read};
 use std::path::Path;
 use wakeplace_text::{nearest, shorten};
-use wakeplace_workload::is_path;
+use wakeplace_workload::{Deadlines, is_path};
 
 /// How a file of somebody's own ends.
 const FILE: &str = ".toml";
@@ -142,8 +143,12 @@ impl Battery {
             for load in loads {
                 let request = self.request_of(load, &board, cpus, asked)?;
                 let resolved = request.resolve();
+                let of_load = |why: &str| load.set.iter().any(|(key, _)| why.contains(key));
                 let mut matrix = resolved.map_err(|error| match error {
                     StudyError::Workload(_) | StudyError::Trace(_) => {
+                        self.within(load.named(error))
+                    }
+                    StudyError::UnknownSetting(ref why) if of_load(why) => {
                         self.within(load.named(error))
                     }
                     error => error,
@@ -173,13 +178,28 @@ impl Battery {
 
     /// A file that is named in a battery's file is looked for beside it first.
     fn beside(&self, name: &str) -> String {
+        match is_path(name) {
+            true => self.path_beside(name),
+            false => name.to_owned(),
+        }
+    }
+
+    /// The same of what can be no name.
+    fn path_beside(&self, path: &str) -> String {
         let own = Path::new(&self.name).parent();
-        let own = own.filter(|_| self.name.ends_with(FILE) && is_path(name));
-        let there = own.map(|folder| folder.join(name));
+        let own = own.filter(|_| self.name.ends_with(FILE));
+        let there = own.map(|folder| folder.join(path));
         match there.filter(|path| path.is_file()) {
             Some(path) => path.to_string_lossy().into_owned(),
-            None => name.to_owned(),
+            None => path.to_owned(),
         }
+    }
+
+    /// The deadlines that a load's file says.
+    fn deadlines_of(&self, load: &Load) -> Result<Option<Deadlines>, StudyError> {
+        let read = |path: &String| Deadlines::read(&self.path_beside(path));
+        let read = load.deadlines.as_ref().map(read).transpose();
+        read.map_err(|error| self.within(load.named(error.into())))
     }
 
     /// An error of what the battery's file names.
@@ -206,11 +226,18 @@ impl Battery {
             reason: format!("load `{}`: {why}", load.name),
         })?;
         let own_ns = load.duration_ns.unwrap_or(self.duration_ns);
+        let is_asked = |key: &String| asked.set.iter().any(|(other, _)| other == key);
+        let own_set = load.set.iter().filter(|(key, _)| !is_asked(key));
         Ok(Request {
             platforms: vec![board.clone()],
             workloads: vec![workload_source(&self.beside(&argument))],
             duration_ns: asked.duration_ns.or(Some(own_ns)),
             jitter: asked.jitter.or(load.jitter),
+            deadlines: match &asked.deadlines {
+                Some(deadlines) => Some(deadlines.clone()),
+                None => self.deadlines_of(load)?,
+            },
+            set: own_set.chain(&asked.set).cloned().collect(),
             seeds: match asked.seeds.is_empty() {
                 true => self.seeds.clone(),
                 false => asked.seeds.clone(),

@@ -3,6 +3,8 @@
 //!
 //! What must stay: expected cells and sizes are worked out by hand from the text of `TWO`; a board
 //! of the tests has the CPUs that its platform file says (hikey960 8, juno-r0 6).
+//! Tests by part: `loads_have_deadlines_and_hints` (file.rs: `hints`; mod.rs: `deadlines_of`,
+//! `path_beside`).
 
 use super::{Battery, sized};
 use crate::{Request, Source};
@@ -127,6 +129,13 @@ fn what_is_wrong_is_named() {
     assert!(with("{cpus/4}", "{cpus/0}").contains("two.toml:13:12: "));
     assert!(with("seeds = 3", "seeds = 0").contains("two.toml:3:9: "));
     assert!(with("duration", "durations").contains("`duration`"));
+    for (from, place) in [("\"200ms\"", "4:12"), ("\"300ms\"", "14:12")] {
+        let number = with(from, "1");
+        let expected = format!(
+            "two.toml:{place}: `duration` is no text; expected a time with its unit, as \"1s\""
+        );
+        assert_eq!(number, expected);
+    }
     let none = with("boards = [\"hikey960\", \"juno-r0\"]", "boards = []");
     assert!(none.contains("two.toml:5:10: no board"), "{none}");
     let nowhere = with("boards = [\"juno-r0\"]", "boards = []");
@@ -140,6 +149,58 @@ fn what_is_wrong_is_named() {
     let expected = "unknown battery `smal`; expected one of small, quick, full, or a TOML file; \
                     did you mean `small`?";
     assert_eq!(name, expected);
+}
+
+/// Goal: a load's deadlines are those of its file, from beside the battery's; its hints reach its
+/// tasks, and what is asked for comes before them. Both are refused with their place or load.
+#[test]
+fn loads_have_deadlines_and_hints() {
+    let folder = std::env::temp_dir().join(format!("wakeplace-battery-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let put = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    put(
+        "camera.json",
+        r#"{"tasks": {"ui": {"run": 1000, "timer": {"ref": "unique", "period": 16000}}}}"#,
+    );
+    put("due.txt", r#"{"screen": {"from": "ui", "deadline": 5000}}"#);
+    let load = "[[load]]\nname = \"camera\"\nworkload = \"camera.json\"\n";
+    let of = |more: &str, asked: &Request| {
+        let text = format!("{TWO}\n{load}{more}");
+        let name = folder.join("own.toml");
+        let battery = Battery::from_toml(&text, &name.to_string_lossy())?;
+        let cells = battery.cells(asked)?;
+        Ok::<_, crate::StudyError>(cells.into_iter().find(|cell| cell.load == "camera"))
+    };
+    let hint = |value: u32| ("task.ui.util_min".to_owned(), value.to_string());
+    let more = "deadlines = \"due.txt\"\nset = [\"task.ui.util_min=300\"]\n";
+    let cell = of(more, &asked()).unwrap().unwrap();
+    let workload = cell.experiment.first_workload().unwrap();
+    assert_eq!(workload.chains[0].deadline_ns, 5_000_000);
+    assert_eq!(cell.request.set, [hint(300)]);
+    let hints: Vec<_> = cell.experiment.workload.hints().collect();
+    assert_eq!(hints[0].pair().1, "300");
+    let mut other = asked();
+    other.set = vec![hint(500)];
+    // No other load of the battery has such a task: theirs are models.
+    let error = of(more, &other).unwrap_err().to_string();
+    assert!(error.contains("is no rt-app file"), "{error}");
+    let wrong = |more: &str| of(more, &asked()).unwrap_err().to_string();
+    let policy = wrong("set = [\"busy_factor=8\"]");
+    assert!(
+        policy.contains(":20:8: `busy_factor` is no hint of a task"),
+        "{policy}"
+    );
+    let nobody = wrong("set = [\"task.gpu.util_min=300\"]");
+    assert!(
+        nobody.contains("load `camera`") && nobody.contains("gpu"),
+        "{nobody}"
+    );
+    let absent = wrong("deadlines = \"dew.txt\"");
+    assert!(
+        absent.contains("load `camera`") && absent.contains("dew.txt"),
+        "{absent}"
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

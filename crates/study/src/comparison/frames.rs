@@ -1,17 +1,30 @@
 //! What is said of chains with deadlines: what their frames came to in the recording, and deadlines
 //! that no frame has met (docs/guide/workloads.md, "Deadlines"; docs/guide/traces-in.md#frames).
+//! A load with frames is read by them.
 //!
 //! What must stay: figures are the run's metrics and the recording's own; nothing is judged here.
-//! Words may change. Tests by part: comparison/tests.rs::`a_deadline_that_no_frame_meets_is_said`
-//! (`unmet`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
+//! Order of `FRAME_METRICS`: the first is what results are read by. Words may change. Tests by
+//! part: comparison/tests.rs::`a_deadline_that_no_frame_meets_is_said` (`unmet`),
+//! comparison/tests.rs::`missed_frames_are_said_of_all_that_miss_as_many` (`missed`),
+//! experiment/tests.rs::`loads_with_deadlines_are_read_by_their_frames` (`FRAME_METRICS`,
+//! `has_frames`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
 //! (`own_deadlines`, `recorded`).
 //!
 //! Tests: crates/study/src/comparison/tests.rs, crates/cli/tests/all/recordings.rs
 
-use super::PolicyRuns;
+use super::{PolicyRuns, total};
 use wakeplace_text::time;
 use wakeplace_workload::{Chain, FrameFigures, Workload};
 
+/// What a load with deadlines is read by, before all else that it measures.
+pub(crate) const FRAME_METRICS: [&str; 4] = [
+    "missed_frames_total",
+    "frames_total",
+    "missed_frames_pct",
+    "frame_lateness_us_p99",
+];
+/// Missed frames of all frames from which on a warning says so, percent.
+const MISSED_PCT: u64 = 1;
 /// Chains that a note names.
 const MOST_CHAINS_SAID: usize = 8;
 
@@ -50,13 +63,9 @@ fn recorded(figures: &FrameFigures) -> String {
 
 /// A sentence for each chain of which no frame was done by its deadline, in any run.
 pub(super) fn unmet(run: &PolicyRuns, workloads: &[Workload]) -> Vec<String> {
-    let total = |metric: String| {
-        let values = run.metrics.iter().filter_map(|m| m.values.get(&metric));
-        values.fold(0.0, |sum, value| sum + value)
-    };
     let said = |chain: &Chain| {
-        let frames = total(format!("frames_of_{}_total", chain.name));
-        let missed = total(format!("missed_frames_of_{}_total", chain.name));
+        let frames = total(run, &format!("frames_of_{}_total", chain.name));
+        let missed = total(run, &format!("missed_frames_of_{}_total", chain.name));
         (frames > 0.0 && missed >= frames).then(|| {
             format!(
                 "{}: no frame of the chain `{}` was done by its deadline of {}, of {frames}; \
@@ -69,4 +78,37 @@ pub(super) fn unmet(run: &PolicyRuns, workloads: &[Workload]) -> Vec<String> {
     };
     let chains = workloads.first().map_or(&[][..], |first| &first.chains);
     chains.iter().filter_map(said).collect()
+}
+
+/// Some run had frames whose deadline came.
+pub(crate) fn has_frames(runs: &[PolicyRuns]) -> bool {
+    runs.iter().any(|run| total(run, "frames_total") > 0.0)
+}
+
+/// A sentence for each number of missed frames that is many, with the policies that missed so
+/// many. Where all are missed, `unmet` says so, chain by chain.
+pub(super) fn missed(runs: &[PolicyRuns]) -> Vec<String> {
+    let mut alike: Vec<([u64; 2], Vec<&str>)> = Vec::new();
+    for run in runs {
+        // Counts are whole.
+        let count = |metric: &str| total(run, metric) as u64;
+        let counts = ["missed_frames_total", "frames_total"].map(count);
+        let [missed, frames] = counts;
+        if missed * 100 <= frames * MISSED_PCT || missed >= frames {
+            continue;
+        }
+        match alike.iter_mut().find(|(known, _)| *known == counts) {
+            Some((_, policies)) => policies.push(run.policy.as_str()),
+            None => alike.push((counts, vec![run.policy.as_str()])),
+        }
+    }
+    let said = |([missed, frames], policies): ([u64; 2], Vec<&str>)| {
+        format!(
+            "{}: {missed} of {frames} frames were missed ({:.1} %), so look at them and their \
+             lateness before the energy, or lighten the workload",
+            policies.join(" and "),
+            missed as f64 * 100.0 / frames as f64
+        )
+    };
+    alike.into_iter().map(said).collect()
 }

@@ -13,6 +13,7 @@
 
 use super::blame::{Blame, wakeup};
 use super::goal::{Goal, Ratio};
+use crate::comparison::FRAME_METRICS;
 use crate::{Comparison, Experiment, PolicyRuns, StudyError};
 use wakeplace_engine::Ended;
 use wakeplace_engine::sched_ext::ExitKind;
@@ -116,7 +117,9 @@ pub(super) fn judge_cell(
 
 /// Each goal that the cell has, with its metric; a metric counts once.
 fn metrics_of(goals: &[Goal], of: &Comparison, base: &PolicyRuns) -> Vec<(String, String)> {
-    let own = of.measured_by.first().map(String::as_str);
+    // Frames have a goal of their own.
+    let mut named = of.measured_by.iter().map(String::as_str);
+    let own = named.find(|name| !FRAME_METRICS.contains(name));
     let has = |name: &str| values(&base.metrics, name).len() == of.seeds.len();
     let mut all: Vec<(String, String)> = Vec::new();
     for goal in goals {

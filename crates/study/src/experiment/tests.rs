@@ -3,6 +3,7 @@
 //! What must stay: the number of threads changes nothing; runs stand by policy, then seed.
 //! Tests by part (in crates/study/src): experiment.rs:
 //! `what_a_workload_is_measured_by_has_each_name_once` (`measured_by`),
+//! `loads_with_deadlines_are_read_by_their_frames` (`read_by`),
 //! `the_number_of_threads_changes_nothing` (`run`, `runs`),
 //! `every_run_is_announced_once_after_how_many_there_are` (progress),
 //! `the_same_inputs_give_the_same_runs` (`verify_determinism`), `nothing_to_run_is_an_error`
@@ -80,6 +81,31 @@ fn what_a_workload_is_measured_by_has_each_name_once() {
     };
     let ratios: Vec<f64> = (0..3).map(ratio).collect();
     assert!(ratios.iter().any(|ratio| *ratio < 24.0), "{ratios:?}");
+}
+
+/// Goal: frames come first, with how many there were; what the load measures itself comes after.
+/// Without deadlines there are none.
+#[test]
+fn loads_with_deadlines_are_read_by_their_frames() {
+    let task = r#""a": {"run": 1000, "timer": {"ref": "unique", "period": 16000}}"#;
+    let read_by = |deadlines: &str| {
+        let text = format!(r#"{{"tasks": {{{task}}}{deadlines}}}"#);
+        let spec = Spec::parse_rtapp(text.as_bytes(), "f", &LoadOptions::default()).unwrap();
+        let of = Experiment {
+            workload: spec,
+            ..experiment(&["linux-7.3"])
+        };
+        of.run(1, &|_| {}).unwrap().measured_by
+    };
+    let due = r#", "_deadlines": {"screen": {"from": "a", "deadline": 16000}}"#;
+    let expected = [
+        "missed_frames_total",
+        "frames_total",
+        "missed_frames_pct",
+        "frame_lateness_us_p99",
+    ];
+    assert_eq!(read_by(due), expected);
+    assert!(read_by("").is_empty());
 }
 
 #[test]

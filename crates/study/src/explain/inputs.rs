@@ -2,9 +2,10 @@
 //! (docs/guide/review.md, "The first wake-up").
 //!
 //! What must stay: figures are those of the decision's own record, never computed anew; what is
-//! alike on both sides is not named; the order is signal, clock, idle state, energy, since each
-//! follows from those before it. Words are free. Tests by part: `only_what_differs_is_named`
-//! (`differing`), `what_one_side_lacks_is_said`, `alike_is_said` (`clause`),
+//! alike on both sides is not named, nor what one side does not tell; the order is signal, clock,
+//! idle state, energy, since each follows from those before it. Words are free. Tests by part:
+//! `only_what_differs_is_named` (`differing`), `what_one_side_lacks_is_said`,
+//! `what_is_not_told_is_not_compared`, `alike_is_said` (`clause`),
 //! review.rs::`a_large_change_says_which_inputs_differed` (`Answer::inputs`). `TreeAnswer::inputs`
 //! needs a built tree and has no test of its own.
 //!
@@ -29,6 +30,8 @@ pub struct Input {
     pub idle_state: Option<String>,
     /// What was estimated, with its unit; None: nothing was.
     pub energy: Option<String>,
+    /// The side tells its estimates: clock and energy.
+    pub told: bool,
 }
 
 impl Answer {
@@ -49,6 +52,7 @@ impl Answer {
                 energy: seen
                     .energy
                     .map(|energy| format!("{} {unit}", self.shown_power(energy))),
+                told: true,
             })
         };
         cpus.iter().filter_map(input).collect()
@@ -56,22 +60,21 @@ impl Answer {
 }
 
 impl TreeAnswer {
-    /// What the tree found of these CPUs. It does not tell the clock that it assumes. Its energy is
-    /// what the task adds to the domain, in the unit of its version.
+    /// What the tree found of these CPUs. It does not tell the clock that it assumes. Its energies
+    /// have the unit of its version, so they stand beside no other side's.
     #[must_use]
     pub fn inputs(&self, cpus: &[u32]) -> Vec<Input> {
         let decided = &self.told.decided;
         let input = |cpu: &u32| {
             let choice = decided.choices.iter().find(|choice| choice.cpu == *cpu)?;
-            let mut energies = decided.energies.iter();
-            let energy = energies.find(|energy| energy.best() == Some(*cpu));
             Some(Input {
                 cpu: *cpu,
                 util: choice.util,
                 runnable: Some(choice.runnable),
                 clock_khz: None,
                 idle_state: self.idle.get(*cpu as usize).cloned().flatten(),
-                energy: energy.map(|of| of.with.saturating_sub(of.without).to_string()),
+                energy: None,
+                told: false,
             })
         };
         cpus.iter().filter_map(input).collect()
@@ -93,10 +96,14 @@ pub fn differing(base: &[Input], change: &[Input]) -> Option<String> {
     if cpus.is_empty() {
         return None;
     }
+    let told = base.iter().chain(change).all(|input| input.told);
+    let compared = match told {
+        true => "signals, clocks, idle states, energy",
+        false => "signals, idle states",
+    };
     Some(match clauses.is_empty() {
         true => format!(
-            "Both sides found the same on {} (signals, clocks, idle states, energy), so their \
-             rules differ.",
+            "Both sides found the same on {} ({compared}), so it was another CPU or the rule.",
             cpus.join(" and ")
         ),
         false => format!(
@@ -108,8 +115,12 @@ pub fn differing(base: &[Input], change: &[Input]) -> Option<String> {
 
 /// What differed on one CPU; None: nothing.
 fn clause(base: &Input, change: &Input) -> Option<String> {
-    let signal = |value: Option<u32>| value.map_or_else(|| "none".to_owned(), |n| n.to_string());
-    let mhz = |value: Option<u32>| match value {
+    let util = |input: &Input| input.util.to_string();
+    let runnable = |input: &Input| {
+        let signal = input.runnable;
+        signal.map_or_else(|| "none".to_owned(), |n| n.to_string())
+    };
+    let clock = |input: &Input| match input.clock_khz {
         Some(khz) => format!("{} MHz", khz / 1000),
         None => "not estimated".to_owned(),
     };
@@ -124,18 +135,21 @@ fn clause(base: &Input, change: &Input) -> Option<String> {
         told.unwrap_or_else(|| "not estimated".to_owned())
     };
     let of_both = |value: &dyn Fn(&Input) -> String| (value(base), value(change));
+    let told = base.told && change.told;
     let all = [
-        ("utilisation", of_both(&|input| input.util.to_string())),
-        ("runnable signal", of_both(&|input| signal(input.runnable))),
-        ("assumed clock", of_both(&|input| mhz(input.clock_khz))),
-        ("idle state", of_both(&state)),
-        ("energy", of_both(&energy)),
+        (true, "utilisation", of_both(&util)),
+        (true, "runnable signal", of_both(&runnable)),
+        (told, "assumed clock", of_both(&clock)),
+        (true, "idle state", of_both(&state)),
+        (told, "energy", of_both(&energy)),
     ];
-    let differ = all.iter().filter(|(_, (one, other))| one != other);
-    let told: Vec<String> = differ
-        .map(|(what, (one, other))| format!("{what} {one} against {other}"))
+    let differ = all
+        .iter()
+        .filter(|(compared, _, (one, other))| *compared && one != other);
+    let words: Vec<String> = differ
+        .map(|(_, what, (one, other))| format!("{what} {one} against {other}"))
         .collect();
-    (!told.is_empty()).then(|| format!("CPU {} {}", base.cpu, told.join(", ")))
+    (!words.is_empty()).then(|| format!("CPU {} {}", base.cpu, words.join(", ")))
 }
 
 #[cfg(test)]
@@ -150,6 +164,7 @@ mod tests {
             clock_khz: Some(533_000),
             idle_state: Some("cpu-sleep".to_owned()),
             energy: Some("12 uW".to_owned()),
+            told: true,
         }
     }
 
@@ -171,6 +186,7 @@ mod tests {
         let change = Input {
             cpu: 3,
             util: 80,
+            told: true,
             ..Input::default()
         };
         let found = differing(&[input(3)], &[change]).expect("both tell");
@@ -185,14 +201,34 @@ mod tests {
         }
     }
 
+    /// A tree tells neither clock nor energy.
+    #[test]
+    fn what_is_not_told_is_not_compared() {
+        let tree = |util| Input {
+            util,
+            clock_khz: None,
+            energy: None,
+            told: false,
+            ..input(3)
+        };
+        let differs = "Inputs that differed, base against change: CPU 3 utilisation 59 against 80.";
+        let alike = "Both sides found the same on CPU 3 (signals, idle states), so it was another \
+                     CPU or the rule.";
+        for base in [input(3), tree(59)] {
+            let found = |util| differing(std::slice::from_ref(&base), &[tree(util)]);
+            assert_eq!(found(80).as_deref(), Some(differs));
+            assert_eq!(found(59).as_deref(), Some(alike));
+        }
+        assert_eq!(differing(&[tree(59)], &[input(3)]).as_deref(), Some(alike));
+    }
+
     #[test]
     fn alike_is_said() {
         let both = [input(3), input(5)];
         let found = differing(&both, &both).expect("both tell");
-        assert!(
-            found.starts_with("Both sides found the same on CPU 3 and CPU 5 "),
-            "{found}"
-        );
+        let expected = "Both sides found the same on CPU 3 and CPU 5 (signals, clocks, idle \
+                        states, energy), so it was another CPU or the rule.";
+        assert_eq!(found, expected);
         // A scheduler tells nothing of what it saw.
         assert_eq!(differing(&[], &both), None);
         assert_eq!(differing(&both, &[]), None);

@@ -26,7 +26,7 @@ mod variations;
 
 pub(crate) use arguments::split;
 pub(crate) use read::with;
-pub(crate) use values::count;
+pub(crate) use values::{count, settings};
 
 #[cfg(test)]
 mod tests;

@@ -119,7 +119,7 @@ pub(super) fn token(text: &Text) -> Result<String, Flaw> {
 }
 
 /// `KEY=VALUE` settings.
-pub(super) fn settings(list: &[Text]) -> Result<Vec<(String, String)>, Flaw> {
+pub(crate) fn settings(list: &[Text]) -> Result<Vec<(String, String)>, Flaw> {
     let pair = |text: &Text| {
         let split = text.get_ref().split_once('=');
         let (key, value) = split.ok_or_else(|| {

@@ -4,7 +4,8 @@
 //! What must stay: the base of a base is itself, and it is a point of the sweep; points of other
 //! machines and loads are compared only where somebody asks, or where nothing else is varied.
 //! Numbers of points are those of `Sweep::point`. Tests by part: `a_base_keeps_what_is_its_own`
-//! (`of`, `base_point`, `keys`), `a_base_that_nobody_names` (`usual`, `own_settings`, `values`),
+//! (`of`, `base_point`, `keys`), `a_base_that_nobody_names` (`usual`, `own_policy`, `values`),
+//! `a_policys_own_value_is_known_however_it_is_written` (`own_value`),
 //! `a_base_that_is_no_point_is_refused` (`named`, `unknown`, `listed`), `what_makes_another_load`
 //! (`is_of_load`), sweeps.rs::`the_smallest_that_holds_is_chosen` (`words_of`, by the command).
 //!
@@ -15,6 +16,7 @@
 
 use super::{Axis, Design, Range, Sweep, name};
 use crate::{Source, StudyError, argument};
+use wakeplace_policy_sys::Policy;
 use wakeplace_text::{did_you_mean, nearest, shorten};
 
 /// What points are compared with.
@@ -145,35 +147,26 @@ impl Sweep {
             .filter(|key| !is_of_load(&key.name))
             .collect();
         let chosen = if own.is_empty() { all } else { own };
-        let settings = self.own_settings();
+        let policy = self.own_policy();
         let value = |key: &&Key| {
-            let known = |(name, _): &&(String, String)| *name == key.name.replace('-', "_");
-            let own = settings.iter().find(known);
-            let own = own.filter(|(_, value)| key.values.contains(value));
-            own.map_or_else(
-                || first(key),
-                |(_, value)| (key.name.clone(), value.clone()),
-            )
+            let own = policy.as_ref().and_then(|policy| own_value(policy, key));
+            own.map_or_else(|| first(key), |value| (key.name.clone(), value.clone()))
         };
         // As they are typed.
         chosen.iter().rev().map(value).collect()
     }
 
-    /// The parameters of the first policy as they are without what is varied; none where it cannot
-    /// be made so.
-    fn own_settings(&self) -> Vec<(String, String)> {
+    /// The first policy as it is without what is varied; none where it cannot be made so.
+    fn own_policy(&self) -> Option<Policy> {
         let mut request = self.chosen(0);
         for (key, value) in self.labels_of(0) {
             let names_input = matches!(key.as_str(), "platform" | "workload" | "policy");
             if names_input && name(&mut request, &key, &value).is_err() {
-                return Vec::new();
+                return None;
             }
         }
-        let matrix = request.resolve().ok();
-        let policy = matrix
-            .as_ref()
-            .and_then(|all| all.experiments[0].policies.first());
-        policy.map_or_else(Vec::new, crate::experiment::settings)
+        let matrix = request.resolve().ok()?;
+        matrix.experiments.first()?.policies.first().cloned()
     }
 
     /// The base that somebody names.
@@ -222,6 +215,20 @@ impl Sweep {
     }
 }
 
+/// Which value of a key the policy has without it, however that is written: `0` is `off`. None: it
+/// has none of them, or the key is no parameter of it.
+fn own_value<'a>(policy: &Policy, key: &'a Key) -> Option<&'a String> {
+    let parameter = Policy::parameter(&key.name);
+    let mut own = policy.params().into_iter();
+    let own = own.find(|param| param.key == parameter)?.value;
+    let mut other = policy.clone();
+    key.values.iter().find(|value| {
+        let taken = other.set(&key.name, value).is_ok();
+        let last = other.overrides().last();
+        taken && last.is_some_and(|(_, now)| *now == own)
+    })
+}
+
 /// Values for a message; of many the first.
 fn listed(values: &[String]) -> String {
     const MOST: usize = 12;
@@ -252,8 +259,9 @@ pub fn is_of_load(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_of_load;
+    use super::{Key, is_of_load, own_value};
     use crate::{Axis, Design, Request, Source, Sweep};
+    use wakeplace_policy_sys::Policy;
 
     fn sweep(policies: &[&str], vary: &[&str], design: Design) -> Sweep {
         let base = Request {
@@ -347,6 +355,8 @@ mod tests {
                 &["runnable_boost_pct=0,50"],
                 "runnable_boost_pct=0",
             ),
+            // It has the runnable boost of 6.5 (docs/rules/linux-5-0-to-6-12.md): on, which is 1.
+            (&["linux-7.3"], &["runnable_boost=0,1"], "runnable_boost=1"),
             (
                 &["linux-7.3"],
                 &[
@@ -379,6 +389,32 @@ mod tests {
             assert_eq!(own.labels, its.labels);
             assert_eq!(its.record().policy, "linux-7.3");
             assert_eq!(own.record().platform, its.record().platform);
+        }
+    }
+
+    /// Goal: `1` is on, and a feature's name is its parameter's; a key of the model is none.
+    #[test]
+    fn a_policys_own_value_is_known_however_it_is_written() {
+        for (policy, name, values, own) in [
+            ("linux-7.3", "runnable_boost", ["0", "1"], Some("1")),
+            ("linux-7.3", "runnable_boost", ["true", "on"], Some("true")),
+            ("linux-7.3", "busy_factor", ["015", "016"], Some("016")),
+            ("linux-7.3", "busy_factor", ["14", "15"], None),
+            ("linux-7.3", "model.ipi_ns", ["0", "1"], None),
+            (
+                "linux-3.8+power-policy=balance",
+                "power-policy",
+                ["performance", "balance"],
+                Some("balance"),
+            ),
+        ] {
+            let policy = Policy::parse(policy).expect("a policy");
+            let key = Key {
+                name: name.to_owned(),
+                values: values.map(str::to_owned).into(),
+            };
+            let found = own_value(&policy, &key).map(String::as_str);
+            assert_eq!(found, own, "{name}: {values:?}");
         }
     }
 

@@ -3,8 +3,8 @@
 //! What must stay: keys are those of arguments, and `vary`, `design` and `base` beside them; what a
 //! file says is what the options say; a text is a sweep if it has a table `vary`. `sweep FILE` and
 //! `study run FILE` read by it. Tests by part: `a_file_says_the_same` (`read`, `parts`, `axis`,
-//! `is_sweep`), sweeps.rs::`study_run_takes_a_file` (by the command). A file's `design` has no test
-//! of its own.
+//! `is_sweep`, `place`), sweeps.rs::`study_run_takes_a_file` (by the command). A file's `design`
+//! has no test of its own.
 //!
 //! Tests: crates/study/src/sweep/tests.rs::a_file_says_the_same,
 //! crates/cli/tests/all/sweeps.rs::study_run_takes_a_file
@@ -60,7 +60,11 @@ pub(super) fn read(text: &str, file: &str) -> Result<Sweep, StudyError> {
         file: shorten(file),
         error: Box::new(error),
     })?;
-    Ok(Sweep { from, ..sweep })
+    let sweep = Sweep { from, ..sweep };
+    match sweep.base_point() {
+        Ok(_) => Ok(sweep),
+        Err(error) => Err(flaw(place(text, "base"), error).locate(file, text)),
+    }
 }
 
 /// What a sweep is beside its request.
@@ -76,11 +80,7 @@ fn parts(raw: &Raw, text: &str, base: &mut Request) -> Result<Parts, Flaw> {
     base.seeds = (1..=count(&raw.seeds)? as u64).collect();
     let policies = raw.policies.iter().map(|policy| policy.get_ref().clone());
     base.policies.extend(policies);
-    // Where the table stands; its entries have no places of their own.
-    let at = text
-        .find("[vary]")
-        .or_else(|| text.find("vary"))
-        .unwrap_or(0);
+    let at = place(text, "vary");
     let mut axes = Vec::with_capacity(raw.vary.len());
     for (key, value) in &raw.vary {
         let axis = axis(key, value).map_err(|error| flaw(at, error))?;
@@ -104,7 +104,13 @@ fn parts(raw: &Raw, text: &str, base: &mut Request) -> Result<Parts, Flaw> {
     })
 }
 
-/// An error of an axis or the design at its place in the file.
+/// Where a table stands; its entries have no places of their own.
+fn place(text: &str, table: &str) -> usize {
+    let head = text.find(&format!("[{table}]"));
+    head.or_else(|| text.find(table)).unwrap_or(0)
+}
+
+/// An error of an axis, the design or the base at its place in the file.
 fn flaw(at: usize, error: impl Display) -> Flaw {
     Flaw::from_message(at, &error.to_string())
 }

@@ -20,6 +20,7 @@ mod axis;
 mod base;
 mod check;
 mod file;
+mod load;
 mod platform;
 mod point;
 #[cfg(test)]
@@ -29,6 +30,7 @@ mod warnings;
 pub use axis::{Axis, Design, Range};
 pub use base::{Base, is_of_load};
 pub use file::is_sweep;
+pub use load::without_varied;
 pub use point::{MadePoint, Point, Points};
 pub use warnings::Warnings;
 

@@ -224,6 +224,10 @@ fn a_file_says_the_same() {
     assert!(error("policies", "polices").contains("did you mean `policies`"));
     assert!(error("seeds = 3", "seeds = 0").contains("f.toml:7:17: 0 seeds"));
     assert!(error("100,250", "100,,250").contains("a value is empty"));
+    let base = error("busy_factor = 16", "busy_facter = 4");
+    let said = "f.toml:11:9: base busy_facter=4: `busy_facter` is not varied; expected one of ";
+    assert!(base.starts_with(said), "{base}");
+    assert!(base.ends_with("did you mean `busy_factor`?"), "{base}");
     let unknown = error("busy_factor = [", "busy_facter = [");
     assert!(unknown.starts_with("f.toml: unknown setting"), "{unknown}");
 }

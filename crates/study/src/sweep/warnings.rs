@@ -5,10 +5,10 @@
 //! too. Free: how many points are made for them, and the words around a warning.
 //!
 //! What must stay: the sentences are those of `comparison.rs`; each stands once, with how many
-//! points it is of; nothing depends on who ran what. Tests by part:
-//! `what_points_share_is_said_once`
-//! (`add`, `finish`), `warnings_are_those_of_a_comparison` (`of_point`, `seen`), the first also
-//! `kind`.
+//! points it is of; nothing depends on who ran what; where not all points are looked at, that is
+//! said. Tests by part: `what_points_share_is_said_once` (`add`, `finish`),
+//! `points_that_nobody_looked_at_are_told` (`add`, `finish`),
+//! `warnings_are_those_of_a_comparison` (`of_point`, `seen`), the first also `kind`.
 //!
 //! Tests: below, crates/cli/tests/all/sweeps.rs::warnings_of_runs_are_passed_on
 
@@ -35,7 +35,10 @@ pub struct Warnings {
     kinds: Vec<Kind>,
     /// Of kinds that are too many.
     left: usize,
+    /// Points that were looked at.
     points: usize,
+    /// Points behind them.
+    unseen: usize,
 }
 
 /// What differs in figures alone.
@@ -59,8 +62,12 @@ impl Warnings {
         }
     }
 
-    /// Adds what the runs of a point say.
+    /// Adds what the runs of a point say; of points behind the first ones only that they are there.
     pub fn add(&mut self, sweep: &Sweep, number: usize, runs: &[RunRecord]) {
+        if number >= MOST_CHECKED {
+            self.unseen += 1;
+            return;
+        }
         self.points += 1;
         let mut own: Vec<String> = Vec::new();
         for text in of_point(sweep, number, runs) {
@@ -87,7 +94,7 @@ impl Warnings {
         }
     }
 
-    /// Each once, with how many points it is of.
+    /// Each once, with how many points it is of, of those that were looked at.
     #[must_use]
     pub fn finish(self) -> Vec<String> {
         let all = self.points;
@@ -110,6 +117,12 @@ impl Warnings {
                 count(self.left, "warning")
             ));
         }
+        if self.unseen > 0 {
+            said.push(format!(
+                "the first {all} of {} were looked at for warnings",
+                count(all + self.unseen, "point")
+            ));
+        }
         said
     }
 }
@@ -130,8 +143,7 @@ fn of_point(sweep: &Sweep, number: usize, runs: &[RunRecord]) -> Vec<String> {
     let Some(first) = whole.first() else {
         return Vec::new();
     };
-    let made = (number < MOST_CHECKED).then(|| sweep.point(number).ok());
-    let made = made.flatten();
+    let made = sweep.point(number).ok();
     let seen = made
         .as_ref()
         .map_or_else(Vec::new, |point| seen(point, &whole));
@@ -199,7 +211,7 @@ fn metrics(run: &RunRecord) -> RunMetrics {
 
 #[cfg(test)]
 mod tests {
-    use super::{Warnings, of_point};
+    use super::{MOST_CHECKED, Warnings, of_point};
     use crate::{Axis, Design, Request, RunRecord, Source, Sweep};
 
     fn sweep(workload: &str, policy: &str, vary: &str) -> Sweep {
@@ -271,6 +283,23 @@ mod tests {
                 "{own:?}"
             );
         }
+    }
+
+    /// Goal: a warning counts the points that were looked at, and the others are told. By hand: two
+    /// are looked at, three stand behind the first thousand.
+    #[test]
+    fn points_that_nobody_looked_at_are_told() {
+        let sweep = sweep("periodic:n=2", "linux-4.17", "workload.uclamp_min=50%,90%");
+        let mut warnings = Warnings::new(&sweep, true);
+        let first = runs(&sweep, 0);
+        for number in [0, 1, MOST_CHECKED, MOST_CHECKED + 1, MOST_CHECKED + 2] {
+            warnings.add(&sweep, number, &first);
+        }
+        let said = warnings.finish();
+        let hints = "all 2 points: linux-4.17: utilisation hints";
+        assert!(said.iter().any(|text| text.starts_with(hints)), "{said:?}");
+        let told = "the first 2 of 5 points were looked at for warnings";
+        assert_eq!(said.last().map(String::as_str), Some(told));
     }
 
     /// Goal: a warning stands once, with how many points have it, whatever its figures.

@@ -34,6 +34,7 @@ impl Model<'_> {
         let counts = Reason::ALL.iter().copied().zip(self.placements.reasons);
         let (costs, totals) = (&self.costs, &self.contention.totals);
         KernelReport {
+            lines: None,
             energy_active: self.core.state().energy_active != 0,
             lock_wait_ns: costs.locks().then_some(totals.lock_wait_ns),
             line_wait_ns: (self.contention.lines.are_on()).then_some(totals.line_wait_ns),

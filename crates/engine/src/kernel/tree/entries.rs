@@ -44,10 +44,12 @@ impl Tree<'_> {
         (view.state == state::USER && view.running < abi::KTHREAD).then_some(TaskId(view.running))
     }
 
-    /// Enters the kernel now, and takes up what it says but for the next task of the CPU.
+    /// Enters the kernel now, for the machine's owner or on a CPU (`on`), and takes up what it says
+    /// but for the next task of the CPU.
     pub(super) fn enter<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
+        on: Option<CpuId>,
         entry: impl FnOnce(&mut dyn Entries) -> Result<i64, Refused>,
     ) -> Result<i64, Refused> {
         self.entries.set_now(m.now());
@@ -57,14 +59,20 @@ impl Tree<'_> {
             self.entries.set_detail(detail);
             self.entries.set_signals(m.observer().wants_signals());
         }
+        if self.coherent {
+            self.look_ahead(m, on);
+        }
         let answer = entry(self.entries);
         if answer == Err(Refused::Dead) {
             let said = "its kernel is dead".to_owned();
             m.end(Ended::Kernel { said });
             return answer;
         }
+        if self.coherent {
+            self.time_passed(m, on);
+        }
         self.hear(m);
-        self.take_changes(m);
+        self.take_changes(m, on);
         answer
     }
 
@@ -73,10 +81,11 @@ impl Tree<'_> {
     pub(super) fn carry_out<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
+        on: CpuId,
         what: &str,
         entry: impl FnOnce(&mut dyn Entries) -> Result<i64, Refused>,
     ) {
-        if let Err(Refused::Error(errno)) = self.enter(m, entry) {
+        if let Err(Refused::Error(errno)) = self.enter(m, Some(on), entry) {
             let said = format!("it refuses {what} (errno {errno})");
             m.end(Ended::Kernel { said });
         }
@@ -90,11 +99,11 @@ impl Tree<'_> {
         call: &Call<'_>,
     ) {
         let what = Call::what(call.op());
-        self.carry_out(m, what, |entries| entries.call(cpu.0, call));
+        self.carry_out(m, cpu, what, |entries| entries.call(cpu.0, call));
     }
 
     /// Sets the timers of CPUs that changed and sends their interrupts, as the kernel says by now.
-    fn take_changes<O: Observer>(&mut self, m: &mut Mechanics<'_, O>) {
+    fn take_changes<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, on: Option<CpuId>) {
         let mut changed = std::mem::take(&mut self.changed);
         self.entries.take_changed(&mut changed);
         for cpu in changed.iter().copied().map(CpuId) {
@@ -103,6 +112,11 @@ impl Tree<'_> {
         for cpu in changed.iter().copied().map(CpuId) {
             if self.view(cpu).ipi != 0 {
                 self.signal(m, cpu);
+            }
+        }
+        if self.coherent {
+            for cpu in changed.iter().copied().map(CpuId) {
+                self.arm_path(m, cpu, on);
             }
         }
         changed.clear();
@@ -126,7 +140,11 @@ impl Tree<'_> {
 
     /// Sends an inter-processor interrupt to a CPU; one that idles begins to leave its state.
     fn signal<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
-        if let Some(leaving) = m.ipi(cpu) {
+        let sent_ns = match self.coherent {
+            true => self.view(cpu).sent_ns,
+            false => m.now(),
+        };
+        if let Some(leaving) = m.ipi_sent(cpu, sent_ns) {
             self.leaves_idle(m, cpu, &leaving);
         }
     }
@@ -151,6 +169,10 @@ impl Tree<'_> {
         sleeps: bool,
     ) {
         m.account(self, cpu);
+        if self.in_path(cpu) {
+            self.cpus[cpu].path.sleeps |= sleeps;
+            return;
+        }
         let next = self.kernels(cpu);
         if let Some(task) = self.cpus[cpu].runs {
             if next == Some(task) && !sleeps {
@@ -230,13 +252,14 @@ impl Tree<'_> {
                 }
             }
             state::START | state::WORK => self.go_on(m, cpu),
+            state::STALL => {}
             _ => self.switch(m, cpu, false),
         }
     }
 
     /// Lets the kernel go on, on a CPU that came up, waited for another one or was at work.
     pub(super) fn go_on<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
-        let answer = self.enter(m, |entries| entries.go_on(cpu.0));
+        let answer = self.enter(m, Some(cpu), |entries| entries.go_on(cpu.0));
         if answer != Err(Refused::Dead) {
             self.switch(m, cpu, false);
         }

@@ -18,6 +18,8 @@ pub(super) enum Event {
     Timer { cpu: CpuId, generation: u32 },
     /// A CPU that waits for another one goes on.
     GoOn { cpu: CpuId },
+    /// A CPU goes on in the middle of a path, unless it was told another time since.
+    Path { cpu: CpuId, generation: u32 },
     /// A task whose sleep began without a timer is to wake.
     Due { task: TaskId },
 }
@@ -25,6 +27,7 @@ pub(super) enum Event {
 const TIMER: u8 = 2;
 const GO_ON: u8 = 19;
 const DUE: u8 = 20;
+const PATH: u8 = 22;
 
 /// The name of a kind.
 pub(super) fn name(kind: u8) -> &'static str {
@@ -32,6 +35,7 @@ pub(super) fn name(kind: u8) -> &'static str {
         TIMER => "timer",
         GO_ON => "end of a spin",
         DUE => "start of a task",
+        PATH => "line or lock in a path",
         _ => unreachable!("no kind of a tree's"),
     }
 }
@@ -44,6 +48,7 @@ impl From<Event> for KernelEvent {
             Event::Timer { cpu, generation } => (TIMER, 3, cpu.0, generation),
             Event::GoOn { cpu } => (GO_ON, 8, cpu.0, 0),
             Event::Due { task } => (DUE, 3, task.0, 0),
+            Event::Path { cpu, generation } => (PATH, 8, cpu.0, generation),
         };
         Self {
             class,
@@ -65,6 +70,10 @@ impl From<KernelEvent> for Event {
             },
             GO_ON => Self::GoOn {
                 cpu: CpuId(subject),
+            },
+            PATH => Self::Path {
+                cpu: CpuId(subject),
+                generation: more,
             },
             DUE => Self::Due {
                 task: TaskId(subject),

@@ -77,7 +77,7 @@ impl Tree<'_> {
             return;
         }
         while let Some(order) = self.orders.pop_front() {
-            match self.enter(m, |entries| entries.control(&order, ORDER)) {
+            match self.enter(m, None, |entries| entries.control(&order, ORDER)) {
                 Ok(_) => {}
                 Err(Refused::Pending) => {
                     self.order_waits = true;

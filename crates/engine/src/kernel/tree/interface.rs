@@ -63,6 +63,7 @@ impl Kernel for Tree<'_> {
                 self.cpus[cpu].spins = false;
                 self.go_on(m, cpu);
             }
+            Event::Path { cpu, generation } => self.path_goes_on(m, cpu, generation),
             Event::Due { task } => {
                 let cpu = m.timer_cpu(self.tasks[task].cpu);
                 self.cpus[cpu].due.push(task);
@@ -77,6 +78,7 @@ impl Kernel for Tree<'_> {
             energy_active: self.energy_aware,
             reasons: vec![(Reason::Kernel, self.nr_decided)],
             counts: Some(self.counts()),
+            lines: self.lines(),
             ..KernelReport::default()
         }
     }
@@ -241,7 +243,7 @@ impl Kernel for Tree<'_> {
             up: online,
         };
         let ticket = plug_ticket(cpu, online);
-        match self.enter(m, |entries| entries.control(&call, ticket)) {
+        match self.enter(m, None, |entries| entries.control(&call, ticket)) {
             Ok(result) => self.plugged(m, ticket, result),
             Err(Refused::Pending | Refused::Dead) => {}
             Err(Refused::Error(errno)) => self.plugged(m, ticket, -i64::from(errno)),

@@ -33,6 +33,9 @@ impl Tree<'_> {
 
     /// Something interrupts a CPU now: it takes it, if need be once it has left its idle state.
     pub(super) fn rouse<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        if self.in_path(cpu) {
+            return; // taken when it leaves the kernel
+        }
         match m.mode(cpu) {
             Mode::Idle => {
                 let leaving = m.leave_idle_state(cpu, m.now());
@@ -63,17 +66,28 @@ impl Tree<'_> {
         if device_ns > 0 {
             m.take_for_device(cpu, device_ns);
         }
-        for task in std::mem::take(&mut self.cpus[cpu].spawns) {
+        while !self.in_path(cpu) && !self.cpus[cpu].spawns.is_empty() {
+            let task = self.cpus[cpu].spawns.remove(0);
             self.spawn_now(m, cpu, task);
+        }
+        if self.in_path(cpu) {
+            return; // what is left is taken later
         }
         let due = std::mem::take(&mut self.cpus[cpu].due);
         if !due.is_empty() {
             self.end_sleeps(m, cpu, &due);
+            if self.in_path(cpu) {
+                return;
+            }
         }
         let what = self.waits_for(m, cpu);
         if what != 0 {
-            let answer = self.enter(m, |entries| entries.interrupt(cpu.0, what));
+            let answer = self.enter(m, Some(cpu), |entries| entries.interrupt(cpu.0, what));
             if answer == Err(Refused::Dead) {
+                return;
+            }
+            if self.in_path(cpu) {
+                self.cpus[cpu].path.timer |= what & TIMER != 0;
                 return;
             }
             if what & TIMER != 0 {
@@ -84,7 +98,7 @@ impl Tree<'_> {
     }
 
     /// An interrupt of the timer costs a wake-up for each task that it wakes, or else a tick.
-    fn charge_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+    pub(super) fn charge_timer<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         // The timer of one may be another CPU's, which has not taken its interrupt yet.
         let mut awake = std::mem::take(&mut self.awake);
         let entries = &*self.entries;
@@ -129,7 +143,11 @@ impl Tree<'_> {
         for task in due {
             m.tell_woken(*task, None, cpu, false);
         }
-        self.carry_out(m, "a start", |entries| entries.device(cpu.0, &numbers));
+        self.carry_out(m, cpu, "a start", |entries| entries.device(cpu.0, &numbers));
+        if self.in_path(cpu) {
+            self.cpus[cpu].path.woken.extend(due);
+            return;
+        }
         for task in due {
             self.arrived(m, *task);
         }

@@ -81,7 +81,19 @@ pub fn tree_machine(platform: &Platform, workload: &Workload, options: &Options)
         },
         seed: workload.seed.max(1),
         now_ns: 0,
+        coherence: coherence(&machine),
     }
+}
+
+/// What lines cost, for the tree's own accesses.
+fn coherence(machine: &Machine) -> Option<abi::Coherence> {
+    let ns = |ns: u64| u32::try_from(ns).unwrap_or(u32::MAX);
+    machine.coherence.map(|costs| abi::Coherence {
+        near_ns: ns(costs.near_ns),
+        far_ns: ns(costs.far_ns),
+        clean_ns: ns(costs.clean_ns),
+        ipi_ns: ns(machine.costs.ipi_ns),
+    })
 }
 
 /// An idle state for the tree, by the name of the platform's; latencies ns.

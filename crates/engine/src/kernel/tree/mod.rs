@@ -27,6 +27,7 @@ mod frequency;
 mod interface;
 mod interrupts;
 mod machine;
+mod paths;
 mod refused;
 mod sleepers;
 mod state;
@@ -39,6 +40,7 @@ use crate::machine::Machine;
 use crate::outcome::KernelCounts;
 use machine::Domains;
 pub use machine::tree_machine;
+use paths::Path;
 pub use refused::tree_refuses;
 use sleepers::Sleepers;
 use std::collections::VecDeque;
@@ -65,6 +67,7 @@ struct Cpu {
     spawns: Vec<TaskId>,
     due: Vec<TaskId>,
     device_ns: u64,
+    path: Path,
 }
 
 impl Default for Cpu {
@@ -79,6 +82,7 @@ impl Default for Cpu {
             spawns: Vec::new(),
             due: Vec::new(),
             device_ns: 0,
+            path: Path::default(),
         }
     }
 }
@@ -97,6 +101,8 @@ pub(crate) struct Tree<'a> {
     groups: Vec<u32>,
     /// What the kernel did not take before the run, as a sentence.
     refused: Option<String>,
+    /// Paths of the kernel take time.
+    coherent: bool,
     /// Room for what changed and was said.
     changed: Vec<u32>,
     told: Told,
@@ -140,6 +146,7 @@ impl<'a> Tree<'a> {
             awake: Vec::new(),
             groups: Vec::new(),
             refused: None,
+            coherent: machine.coherence.is_some(),
             changed: Vec::new(),
             told: Told::default(),
             orders: VecDeque::new(),

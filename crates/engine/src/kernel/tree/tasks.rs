@@ -184,7 +184,9 @@ impl Tree<'_> {
         self.tasks[task].cpu = cpu;
         m.set_state(task, State::Runnable);
         self.forked(m, task, |tree, m, fork| {
-            tree.carry_out(m, "the first task", |entries| entries.spawn(cpu.0, fork));
+            tree.carry_out(m, cpu, "the first task", |entries| {
+                entries.spawn(cpu.0, fork)
+            });
         });
     }
 
@@ -228,7 +230,7 @@ impl Tree<'_> {
                 Call::SleepUntil { at, slack: 0, io }
             }
         };
-        let answer = self.enter(m, |entries| entries.call(cpu.0, &call));
+        let answer = self.enter(m, Some(cpu), |entries| entries.call(cpu.0, &call));
         if answer != Err(Refused::Dead) {
             self.switch(m, cpu, true);
         }
@@ -261,7 +263,11 @@ impl Tree<'_> {
         m.tell_woken(task, self.cpus[cpu].runs, cpu, sync);
         let call = Call::Wake { task: task.0, sync };
         self.call(m, cpu, &call);
-        self.arrived(m, task);
+        if self.in_path(cpu) {
+            self.cpus[cpu].path.woken.push(task);
+        } else {
+            self.arrived(m, task);
+        }
     }
 
     /// A task that somebody woke: it is on its way to where the kernel says.
@@ -295,7 +301,7 @@ impl Tree<'_> {
         task: TaskId,
     ) {
         m.account(self, cpu);
-        let answer = self.enter(m, |entries| entries.call(cpu.0, &Call::Exit));
+        let answer = self.enter(m, Some(cpu), |entries| entries.call(cpu.0, &Call::Exit));
         if answer == Err(Refused::Dead) {
             return;
         }
@@ -368,7 +374,7 @@ impl Tree<'_> {
             task: Some(holder.0),
             attr: &attr,
         };
-        self.carry_out(m, "what a waiter lends", |entries| {
+        self.carry_out(m, by, "what a waiter lends", |entries| {
             entries.call(by.0, &call)
         });
         true

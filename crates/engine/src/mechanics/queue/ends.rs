@@ -91,6 +91,21 @@ impl Ends {
         self.first
     }
 
+    /// When the first end is due, at the latest at `end_ns`.
+    pub(super) fn first_due_ns(&mut self, end_ns: u64) -> u64 {
+        loop {
+            let key = self.first();
+            if time_ns(key) >= end_ns {
+                return end_ns;
+            }
+            let cpu = CpuId(key as u32 & ((1 << CPU_BITS) - 1));
+            if self.due_ns[cpu.index()] <= time_ns(key) {
+                return time_ns(key);
+            }
+            self.move_on(cpu, time_ns(key));
+        }
+    }
+
     /// The place of `cpu`.
     #[inline]
     fn of(&mut self, cpu: CpuId) -> &mut u128 {

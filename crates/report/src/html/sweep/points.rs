@@ -11,10 +11,9 @@
 //! Tests: crates/report/src/html/sweep/tests.rs
 
 use super::once;
-use crate::points::without_varied;
 use serde_json::{Map, Value};
 use wakeplace_outcome as outcome;
-use wakeplace_study::is_of_load;
+use wakeplace_study::{is_of_load, without_varied};
 
 /// Columns that every table of points has.
 const COUNTS: [&str; 2] = ["n", "failed"];

@@ -105,7 +105,7 @@ static void user_time(void)
 }
 
 /* Who may be held back: members of groups, but for threads of the kernel, tasks on their way out,
- * and holders of a futex for which somebody waits. */
+ * and holders of a futex with priority inheritance for which somebody waits. */
 static void quota_holders(void)
 {
 	struct fake *f = &fake.tasks[0], *root = &fake.tasks[1];

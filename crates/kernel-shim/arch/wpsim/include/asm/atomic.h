@@ -28,7 +28,24 @@
 #define arch_atomic64_set(v, i) WRITE_ONCE((v)->counter, (i))
 
 /* One operation in its three forms: no answer, the value before, the value after. */
-#define WPSIM_ATOMIC(prefix, type, word, op, expr)                          \
+#ifdef WPSIM_COHERENT
+/* As in cmpxchg.h: one access each. */
+#define WPSIM_ATOMIC(prefix, type, word, op, builtin, arg, expr)            \
+static __always_inline word prefix##_fetch_##op(word i, type *v)            \
+{                                                                           \
+	return __atomic_fetch_##builtin(&v->counter, arg, __ATOMIC_SEQ_CST); \
+}                                                                           \
+static __always_inline void prefix##_##op(word i, type *v)                  \
+{                                                                           \
+	prefix##_fetch_##op(i, v);                                          \
+}                                                                           \
+static __always_inline word prefix##_##op##_return(word i, type *v)         \
+{                                                                           \
+	word old = prefix##_fetch_##op(i, v);                               \
+	return (expr);                                                      \
+}
+#else
+#define WPSIM_ATOMIC(prefix, type, word, op, builtin, arg, expr)            \
 static __always_inline void prefix##_##op(word i, type *v)                  \
 {                                                                           \
 	word old = v->counter;                                              \
@@ -45,13 +62,14 @@ static __always_inline word prefix##_##op##_return(word i, type *v)         \
 	word old = v->counter;                                              \
 	return v->counter = (expr);                                         \
 }
+#endif
 #define WPSIM_ATOMICS(prefix, type, word)                                   \
-WPSIM_ATOMIC(prefix, type, word, add, old + i)                              \
-WPSIM_ATOMIC(prefix, type, word, sub, old - i)                              \
-WPSIM_ATOMIC(prefix, type, word, and, old & i)                              \
-WPSIM_ATOMIC(prefix, type, word, or, old | i)                               \
-WPSIM_ATOMIC(prefix, type, word, xor, old ^ i)                              \
-WPSIM_ATOMIC(prefix, type, word, andnot, old & ~i)
+WPSIM_ATOMIC(prefix, type, word, add, add, i, old + i)                      \
+WPSIM_ATOMIC(prefix, type, word, sub, sub, i, old - i)                      \
+WPSIM_ATOMIC(prefix, type, word, and, and, i, old & i)                      \
+WPSIM_ATOMIC(prefix, type, word, or, or, i, old | i)                        \
+WPSIM_ATOMIC(prefix, type, word, xor, xor, i, old ^ i)                      \
+WPSIM_ATOMIC(prefix, type, word, andnot, and, ~i, old & ~i)
 WPSIM_ATOMICS(arch_atomic, atomic_t, int)
 WPSIM_ATOMICS(arch_atomic64, atomic64_t, s64)
 #define arch_atomic_xchg(v, n) arch_xchg(&(v)->counter, n)

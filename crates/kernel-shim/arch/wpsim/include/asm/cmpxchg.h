@@ -13,6 +13,19 @@
  */
 #ifndef _ASM_WPSIM_CMPXCHG_H
 #define _ASM_WPSIM_CMPXCHG_H
+#ifdef WPSIM_COHERENT
+/* Other CPUs go on where an access waits for its line: one access each, by the compiler's hooks. */
+#define arch_xchg(p, n)                                                          \
+	((__typeof__(*(p)))__atomic_exchange_n((p), (__typeof__(*(p)))(n),       \
+					       __ATOMIC_SEQ_CST))
+#define arch_cmpxchg(p, o, n)                                                    \
+	({                                                                       \
+		__typeof__(*(p)) __wx_old = (__typeof__(*(p)))(o);               \
+		__atomic_compare_exchange_n((p), &__wx_old, (__typeof__(*(p)))(n), 0, \
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+		__wx_old;                                                        \
+	})
+#else
 /* One thread runs all CPUs: plain C is atomic. */
 #define arch_xchg(p, n)                                     \
 	({                                                  \
@@ -27,6 +40,7 @@
 			*(p) = (__typeof__(*(p)))(n);               \
 		__wx_old;                                           \
 	})
+#endif
 #define arch_cmpxchg_local arch_cmpxchg
 #define arch_cmpxchg_relaxed arch_cmpxchg
 #define arch_cmpxchg64 arch_cmpxchg

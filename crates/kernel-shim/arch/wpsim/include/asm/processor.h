@@ -22,6 +22,10 @@ struct thread_struct {
 	void *sp;
 	void *stack;
 	unsigned int number;
+#ifdef WPSIM_COHERENT
+	unsigned int readers;	/* of RCU, nested */
+	void *kept;		/* what it was last called for */
+#endif
 };
 #define INIT_THREAD { .number = ~0U }
 #define TASK_SIZE (1UL << 46)

@@ -26,6 +26,27 @@ void wpsim_lock_wait(unsigned int owner, void *lock);
 #define arch_spin_is_contended(x) 0
 #define arch_spin_value_unlocked(x) ((x).owner == 0)
 
+#ifdef WPSIM_COHERENT
+/* A lock is a queue on its line (shim/stall.c). */
+void wpsim_spin_lock(arch_spinlock_t *l);
+int wpsim_spin_trylock(arch_spinlock_t *l);
+void wpsim_spin_unlock(arch_spinlock_t *l);
+void wpsim_read_lock(arch_rwlock_t *l);
+int wpsim_read_trylock(arch_rwlock_t *l);
+void wpsim_read_unlock(arch_rwlock_t *l);
+void wpsim_write_lock(arch_rwlock_t *l);
+int wpsim_write_trylock(arch_rwlock_t *l);
+void wpsim_write_unlock(arch_rwlock_t *l);
+#define arch_spin_lock wpsim_spin_lock
+#define arch_spin_trylock wpsim_spin_trylock
+#define arch_spin_unlock wpsim_spin_unlock
+#define arch_read_lock wpsim_read_lock
+#define arch_read_trylock wpsim_read_trylock
+#define arch_read_unlock wpsim_read_unlock
+#define arch_write_lock wpsim_write_lock
+#define arch_write_trylock wpsim_write_trylock
+#define arch_write_unlock wpsim_write_unlock
+#else
 static __always_inline void arch_spin_lock(arch_spinlock_t *l)
 {
 	while (__builtin_expect(l->owner, 0))
@@ -85,5 +106,6 @@ static inline void arch_write_unlock(arch_rwlock_t *l)
 {
 	l->writer = 0;
 }
+#endif
 #define arch_rwlock_is_contended(l) 0
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * In the place of libbpf's header of this name: src/bpf as a program of this machine, whose kernel
- * is kernel.h of this folder.
+ * is fake.h of the folder above.
  *
  * What must stay: names and arguments that src/bpf uses; a walk sees the queue as it was when the
  * walk began, as the kernel's does.
