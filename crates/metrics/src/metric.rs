@@ -13,10 +13,12 @@
 //! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_cluster`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`).
-//! `for_state` has no test of its own.
+//! `for_state` has no test of its own. `grows_with_length` by
+//! crates/report/src/diff/tests.rs::`what_grows_with_the_length_is_not_judged`.
 //!
 //! Callers: crates/cli/src/expect.rs (`for_cluster`, `for_state`), crates/report/src/comparison.rs
-//! (`is_of_cases`), crates/study/src/file/mod.rs (`is_of_cases`), many files (`find_metric`).
+//! (`is_of_cases`), crates/report/src/phrase.rs and crates/cli/src/commands/diff.rs
+//! (`grows_with_length`), crates/study/src/file/mod.rs (`is_of_cases`), many files (`find_metric`).
 //!
 //! Tests: crates/metrics/src/metric/tests.rs,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
@@ -87,6 +89,12 @@ impl MetricDef {
     #[must_use]
     pub fn is_of_cases(&self) -> bool {
         self.name.contains(CASE)
+    }
+
+    /// It is counted or summed over the run, so runs of unlike length have unlike values.
+    #[must_use]
+    pub fn grows_with_length(&self) -> bool {
+        matches!(self.unit, "J" | "bogo·s" | "s" | "count")
     }
 
     /// The name for a cluster or kind of CPU; the name itself if it is no pattern.

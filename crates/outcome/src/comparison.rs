@@ -225,7 +225,8 @@ pub struct Delta {
     /// The interval excludes 0.
     #[serde(default)]
     pub significant: Option<bool>,
-    /// What it means; null in results of version 1.
+    /// What it means; null in results of version 1, and between runs of unlike length of what
+    /// grows with the length.
     #[serde(default)]
     #[schemars(with = "Option<Difference>")]
     pub difference: Option<String>,

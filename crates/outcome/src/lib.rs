@@ -44,7 +44,9 @@ pub use evaluation::{
 };
 pub use forms::{Difference, Method, Multiplicity, Pairs, Param, hash, hashes, ranges};
 pub use kernel_diff::{DiffKind, KernelDiff, SignalDiff, SignalFigure, SignalKind};
-pub use review::{Claim, ClaimPlace, Holds, PartedSide, PartedWakeup, Parting, Review, ReviewRow};
+pub use review::{
+    Claim, ClaimPlace, ClusterEnergies, Holds, PartedSide, PartedWakeup, Parting, Review, ReviewRow,
+};
 pub use schema::schema;
 pub use sensitivity::{Assumed, Conclusion, Cost, Except, Tried};
 pub use states::{CpuState, DomainState, GroupState, SchedMcState, State};

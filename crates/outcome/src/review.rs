@@ -6,6 +6,7 @@
 //! also changes docs/result.schema.json. Rows come the worst first. All that a row says is in the
 //! comparison of its platform and load. Tests by part:
 //! crates/cli/tests/all/review.rs::`a_review_says_what_got_worse_first` (`ReviewRow`, `Parting`),
+//! review.rs::`a_change_has_its_clusters` (`ClusterEnergies`),
 //! review.rs::`claims_are_judged` (`Claim`).
 //!
 //! Tests: crates/cli/tests/all/review.rs
@@ -144,6 +145,9 @@ pub struct Parting {
     pub beside: Vec<ReviewRow>,
     /// The wake-up that went elsewhere; null: all of them went alike.
     pub wakeup: Option<PartedWakeup>,
+    /// Where the energy went; null: no powers are known.
+    #[serde(default)]
+    pub energy: Option<ClusterEnergies>,
 }
 
 /// A task's wake-up that went to one CPU under the base and to another under the change.
@@ -160,6 +164,17 @@ pub struct PartedWakeup {
     /// Which inputs of the two CPUs differed; null: a side tells none, as a sched_ext scheduler.
     #[serde(default)]
     pub differs: Option<String>,
+}
+
+/// Mean energy of a run by cluster, of both sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterEnergies {
+    /// `J` or `bogo·s`.
+    pub unit: String,
+    /// Nobody measured the power.
+    pub modelled_power: bool,
+    /// Cluster, kind of state, energy under the base and under the change.
+    pub cluster_state_base_change: Vec<(String, String, f64, f64)>,
 }
 
 /// What one side did with a wake-up.

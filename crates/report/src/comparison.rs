@@ -16,8 +16,8 @@
 //! `unit_of`), `csv_has_every_metric_of_every_policy` (`csv`).
 //!
 //! Callers: html/compared.rs (`expected_by_chance`, `key_metrics`), json.rs (`intervals`,
-//! `verdicts`), crates/cli/src/expect.rs (`unit_of`), html/figures.rs (`with_unit`), study.rs
-//! (`expected_by_chance`).
+//! `verdicts`), diff.rs (`human`), crates/cli/src/expect.rs (`unit_of`), html/figures.rs
+//! (`with_unit`), study.rs (`expected_by_chance`).
 //!
 //! Tests: crates/report/src/comparison/tests.rs,
 //! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract,
@@ -25,10 +25,10 @@
 
 use crate::length::Length;
 use crate::phrase::{
-    APART, Judge, MODELLED, WHY_APART, cell, interval, is_apart, of_power, paint, short_policy,
-    verdict, wrap,
+    APART, Judge, MODELLED, WHY_APART, cell, instead, interval, is_apart, is_judged, of_power,
+    paint, short_policy, verdict, wrap,
 };
-use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states, tasks};
+use crate::{Align, Cell, Format, Style, Table, Tone, clusters, json, number, states, tasks};
 use wakeplace_metrics::{KEY_METRICS, Summary, find_metric, paired, series};
 use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, TaskPeriods, Verdict};
 use wakeplace_study::{Comparison, PolicyRuns};
@@ -157,7 +157,7 @@ fn length(comparison: &Comparison) -> String {
 }
 
 /// For people: what was run, the tables, then what differs.
-fn human(comparison: &Comparison, result: &outcome::Comparison, style: Style) -> String {
+pub(crate) fn human(comparison: &Comparison, result: &outcome::Comparison, style: Style) -> String {
     let line = |line: &String| wrap(line, style.width) + "\n";
     let mut text: String = heading(comparison).iter().map(line).collect();
     text.push('\n');
@@ -251,6 +251,8 @@ fn tables(result: &outcome::Comparison, chosen: &[String], format: Format, style
                 text.push_str(&format!("\n{}\n", wrap(WHY_APART, style.width)));
             }
             if chosen.is_empty() {
+                let name = |run: &Run| short_policy(&result.runs[0].policy, &run.policy);
+                text.push_str(&clusters::table(result, name, format, style));
                 text.push_str(&tasks::several(&tasks_of(result), format, style));
             }
             text
@@ -301,7 +303,11 @@ fn named(result: &outcome::Comparison, metric: &str) -> String {
 
 /// What the differences mean, of `runs` in which `result` has its metrics. Runs that got stuck are
 /// no ground for a verdict.
-pub(crate) fn verdicts(runs: &[PolicyRuns], result: &outcome::Comparison) -> Vec<Verdict> {
+pub(crate) fn verdicts(
+    runs: &[PolicyRuns],
+    result: &outcome::Comparison,
+    unlike_lengths: bool,
+) -> Vec<Verdict> {
     match runs {
         [base, others @ ..] if runs.iter().all(|runs| !runs.is_stuck()) => {
             let judge = Judge {
@@ -309,6 +315,7 @@ pub(crate) fn verdicts(runs: &[PolicyRuns], result: &outcome::Comparison) -> Vec
                 key: &key_metrics(result),
                 margin_pct: result.margin_pct.unwrap_or_default(),
                 modelled_power: result.modelled_power,
+                unlike_lengths,
             };
             let lines = others.iter().filter_map(|o| verdict(base, o, judge));
             lines.collect()
@@ -444,13 +451,16 @@ fn figure_cells(result: &outcome::Comparison, run: &Run, name: &str) -> Option<[
         let mark = if goes_apart(result, delta) { APART } else { "" };
         Some(number::change(delta.delta_pct?) + mark)
     };
-    let difference = delta.and_then(|d| Difference::of_word(d.difference.as_deref()?));
+    let difference = delta.and_then(|d| match d.difference.as_deref() {
+        Some(word) => Difference::of_word(word).map(cell),
+        None => instead(d).map(Cell::from),
+    });
     Some([
         mean(metric),
         metric.rsd_pct.map(number::spread).into(),
         delta.and_then(change).into(),
         delta.and_then(|d| interval(d.ci95)).into(),
-        difference.map(cell).into(),
+        difference.unwrap_or(Cell::Empty),
     ])
 }
 
@@ -550,6 +560,7 @@ fn csv_rows(comparison: &Comparison, table: &mut Table) {
                 ci95.map(|c| c.1).into(),
                 delta.map(|d| d.significant).into(),
                 delta
+                    .filter(|_| is_judged(&name, comparison.unlike_lengths))
                     .map(|d| d.difference(&name, comparison.margin_pct).word())
                     .into(),
                 delta.map(|d| d.method.word()).into(),

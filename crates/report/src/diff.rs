@@ -3,12 +3,14 @@
 //!
 //! What must stay: nothing is simulated, and figures are those of the two files; a pair is of one
 //! seed, and seeds that only one result has are left out aloud; pairs stand in the order of the
-//! later result, for `wakeplace diff` and for the page of two results. Words for people may change.
+//! later result, in JSON and on the page of two results; people see them in that of `summary.rs`.
+//! Words for people may change.
 //! Tests by part: `runs_of_one_seed_are_a_pair` (`difference`, `settings`, `policy_runs`,
 //! `comparisons`, `heading`), `the_most_alike_are_a_pair` (`diff`, `asked`, the margin),
 //! `what_has_no_pairs_is_refused` (errors), `two_results_are_compared` (`same_length`, by the
 //! command), `periods_are_compared_task_by_task` (`tasks`),
-//! `a_difference_is_as_long_as_its_results` (`report`), the first also `text`.
+//! `a_difference_is_as_long_as_its_results` (`report`),
+//! `the_first_line_counts_and_what_differs_comes_first` (`is_same`, `line`), the first also `text`.
 //!
 //! Tests: crates/report/src/diff/tests.rs,
 //! crates/cli/tests/all/results.rs::two_results_are_compared,
@@ -16,8 +18,9 @@
 
 mod kept;
 mod left;
+mod summary;
 
-use crate::comparison::comparison;
+use crate::comparison::human;
 use crate::html::read;
 use crate::html::{HtmlError, Source};
 use crate::{Format, Style, tasks};
@@ -25,6 +28,7 @@ use kept::{HINT, Kept, Settings, hash, kept};
 use left::Left;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use summary::{Became, Judged, first_line, in_order};
 use wakeplace_metrics::{RunMetrics, find_metric};
 use wakeplace_outcome::{SeedRun, TaskPeriods};
 use wakeplace_study::{Comparison, Ended, PolicyRuns, RunReport};
@@ -42,6 +46,8 @@ pub struct Differences {
     pub pairs: Vec<Difference>,
     /// Runs that only one of them has, a line each.
     pub alone: Vec<String>,
+    /// Names of the two results.
+    pub files: [String; 2],
 }
 
 /// Runs of a policy in both results.
@@ -95,6 +101,7 @@ pub fn diff(
     Ok(Differences {
         pairs: pairs.into_iter().map(of).collect::<Result<_, _>>()?,
         alone: left.alone(files),
+        files: files.map(str::to_owned),
     })
 }
 
@@ -127,6 +134,7 @@ fn difference(
         notes.push("in every run the same happened, before and after".to_owned());
     }
     let place = new.place();
+    let same_length = old.duration_ns == new.duration_ns;
     let all_seeds = [&old, &new].map(|of| of.seed_runs.len() == both.len());
     let tasks = match all_seeds {
         [true, true] => [old.tasks, new.tasks],
@@ -148,6 +156,7 @@ fn difference(
         options: Vec::new(),
         measured_by: new.measured_by,
         modelled_power: old.modelled_power || new.modelled_power,
+        unlike_lengths: !same_length,
         runs: runs.into(),
         margin_pct,
         shown: Vec::new(),
@@ -164,7 +173,7 @@ fn difference(
         asked: asked.iter().map(|line| printable(line).into()).collect(),
         runs,
         complete,
-        same_length: old.duration_ns == new.duration_ns,
+        same_length,
         tasks,
         settings: [old.settings, new.settings],
     })
@@ -267,6 +276,22 @@ fn report(of: &Kept, at: usize) -> RunReport {
 }
 
 impl Difference {
+    /// In every run the same happened, and all that was measured is the same.
+    fn is_same(&self) -> bool {
+        let [before, after] = [0, 1].map(|at| &self.runs.runs[at].metrics);
+        before == after
+    }
+
+    /// One line of a pair that is the same.
+    fn line(&self) -> String {
+        let asked = match self.asked.is_empty() {
+            true => String::new(),
+            false => format!("; asked otherwise: {}", self.asked.join("; ")),
+        };
+        let line = format!("{}, {}: the same{asked}", self.place, self.policies[1]);
+        printable(&line).into_owned() + "\n"
+    }
+
     /// Of what it is, and what differs of what was asked.
     fn heading(&self) -> String {
         let at = format!("{}, {}", self.place, self.policies[1]);
@@ -283,13 +308,13 @@ impl Difference {
 }
 
 impl Differences {
-    /// For people: of each pair what was asked otherwise, and what became of it; then what only one
-    /// result has.
+    /// For people: how many pairs became what; of each pair that differs what was asked otherwise,
+    /// and what became of it; then those that are the same, and what only one result has.
     #[must_use]
     pub fn text(&self, style: Style) -> String {
-        let pairs = self.pairs.iter();
-        let one = |pair: &Difference| {
-            let figures = comparison(&pair.runs, Format::Human, style);
+        let pairs = in_order(&self.pairs);
+        let one = |Judged { pair, result, .. }: &Judged<'_>| {
+            let figures = human(&pair.runs, result, style);
             let sides = pair.runs.runs.iter().zip(&pair.tasks);
             let sides: Vec<_> = sides
                 .map(|(of, tasks)| (of.policy.clone(), tasks.as_slice()))
@@ -297,7 +322,13 @@ impl Differences {
             let tasks = tasks::several(&sides, Format::Human, style);
             format!("{}\n{figures}{tasks}", pair.heading())
         };
-        let mut parts: Vec<String> = pairs.map(one).collect();
+        let is_same = |one: &&Judged<'_>| one.became == Became::Same;
+        let mut parts = vec![first_line(&self.files, &pairs)];
+        parts.extend(pairs.iter().filter(|one| !is_same(one)).map(one));
+        let same: String = { pairs.iter().filter(is_same) }
+            .map(|one| one.pair.line())
+            .collect();
+        parts.extend((!same.is_empty()).then_some(same));
         if !self.alone.is_empty() {
             parts.push(self.alone.join("\n") + "\n");
         }

@@ -18,6 +18,7 @@
 
 use crate::RESULT_SCHEMA_VERSION;
 use crate::comparison::{intervals, verdicts};
+use crate::phrase::is_judged;
 use serde::Serialize;
 use wakeplace_metrics::{Summary, details, independent, paired, series};
 use wakeplace_outcome::{
@@ -70,11 +71,11 @@ pub(crate) fn comparison(found: &wakeplace_study::Comparison) -> Comparison {
     if let [base, others @ ..] = found.runs.as_slice()
         && !others.is_empty()
     {
-        let of = |other| deltas(base, other, found.margin_pct);
+        let of = |other| deltas(base, other, found);
         let deltas: Vec<Delta> = others.iter().flat_map(of).collect();
         result.multiplicity = Some(Multiplicity::of(intervals(&deltas)));
         result.deltas = Some(deltas);
-        result.verdicts = Some(verdicts(&found.runs, &result));
+        result.verdicts = Some(verdicts(&found.runs, &result, found.unlike_lengths));
     }
     result
 }
@@ -121,19 +122,27 @@ fn metrics(runs: &PolicyRuns) -> Pairs<Metric> {
     series(&runs.metrics).into_iter().map(one).collect()
 }
 
-/// The change of every metric both policies have, in the order of the names.
-fn deltas(base: &PolicyRuns, other: &PolicyRuns, margin_pct: f64) -> Vec<Delta> {
+/// The change of every metric both policies have, in the order of the names. What grows with the
+/// length has no word where lengths differ.
+fn deltas(
+    base: &PolicyRuns,
+    other: &PolicyRuns,
+    found: &wakeplace_study::Comparison,
+) -> Vec<Delta> {
     let measured = series(&other.metrics);
     let entry = |metric: String| {
         let delta = paired(&base.metrics, &other.metrics, &metric);
-        let word = |d: wakeplace_metrics::PairedDelta| d.difference(&metric, margin_pct).word();
+        let judged = delta.filter(|_| is_judged(&metric, found.unlike_lengths));
+        let word = |d: wakeplace_metrics::PairedDelta| {
+            d.difference(&metric, found.margin_pct).word().to_owned()
+        };
         Delta {
             base: base.policy.clone(),
             other: other.policy.clone(),
             delta_pct: delta.map(|d| d.delta_pct),
             ci95: delta.and_then(|d| d.ci95),
             significant: delta.map(|d| d.significant),
-            difference: delta.map(|d| word(d).to_owned()),
+            difference: judged.map(word),
             method: delta.map(|d| d.method.word().to_owned()),
             n: delta.map(|d| d.n),
             metric,

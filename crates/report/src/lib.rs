@@ -11,6 +11,7 @@
 //! Tests: crates/cli/tests/all/report.rs, crates/report/tests/old, beside its modules
 
 mod case_table;
+mod clusters;
 mod comparison;
 mod diff;
 mod evaluation;
@@ -42,7 +43,8 @@ pub use plain::plain;
 pub use points::{Bases, Choice, Failed, FoundPoints, Points, SweepFacts};
 pub use published::{Extent, published};
 pub use review::{
-    Reviewed, beside, largest, main_figures, review_csv, review_json, review_mail, review_text,
+    Reviewed, beside, by_cluster, largest, main_figures, review_csv, review_json, review_mail,
+    review_text,
 };
 pub use run_table::run_table;
 pub use study::{studies, study};

@@ -12,8 +12,10 @@
 //! (`short_policy`, `wrap`), study/tests.rs::`joules_of_a_modelled_power_say_so` (`power_word`),
 //! the first also `finite`, html/tests.rs::`modelled_joules_have_a_word` (`noun`). `cell` and
 //! `title` have no test of their own; `delta` is the tests' own.
+//! diff/tests.rs::`what_grows_with_the_length_is_not_judged` (`is_judged`, `instead`).
 //!
-//! Callers: comparison.rs (`is_apart`, `verdict`), published.rs (`interval_pct`), study.rs
+//! Callers: comparison.rs and json.rs (`is_judged`), comparison.rs and html/tables.rs (`instead`),
+//! comparison.rs (`is_apart`, `verdict`), published.rs (`interval_pct`), study.rs
 //! (`is_apart`), many files (`short_policy`, `power_word`, `wrap`).
 //!
 //! Tests: below, crates/report/src/comparison/tests.rs, crates/report/src/study/tests.rs
@@ -21,11 +23,25 @@
 use crate::paint::Tone;
 use crate::plain::plain;
 use crate::{Cell, Style, number};
-use wakeplace_metrics::PairedDelta;
 pub(crate) use wakeplace_metrics::{MODELLED, of_power};
-use wakeplace_outcome::{Difference, Verdict};
+use wakeplace_metrics::{MetricDef, PairedDelta, find_metric};
+use wakeplace_outcome::{Delta, Difference, Verdict};
 use wakeplace_study::{PolicyRuns, SHOWN_PCT};
 use wakeplace_text::printable;
+
+/// What stands for the word of what grows with the length, between runs of unlike length.
+pub(crate) const LENGTHS_DIFFER: &str = "lengths differ";
+
+/// The difference of this metric has a word; `unlike`: the runs are not as long.
+pub(crate) fn is_judged(metric: &str, unlike: bool) -> bool {
+    !unlike || !find_metric(metric).is_ok_and(MetricDef::grows_with_length)
+}
+
+/// What stands where a difference has no word. Results of version 1, which have none at all, have
+/// no number of pairs either.
+pub(crate) fn instead(delta: &Delta) -> Option<&'static str> {
+    (delta.difference.is_none() && delta.n.is_some()).then_some(LENGTHS_DIFFER)
+}
 
 /// A difference's word as a cell of a table.
 pub(crate) fn cell(difference: Difference) -> Cell {
@@ -161,6 +177,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) margin_pct: f64,
     /// Nobody measured the power that joules are made of.
     pub(crate) modelled_power: bool,
+    /// The runs are not as long: what grows with the length is no subject.
+    pub(crate) unlike_lengths: bool,
 }
 
 /// One line about a policy beside the base; None if they have no subject in common.
@@ -168,7 +186,10 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, judge: Judge<'_>) -
     let Judge {
         own, margin_pct, ..
     } = judge;
-    let delta = |metric: &str| wakeplace_metrics::paired(&base.metrics, &other.metrics, metric);
+    let delta = |metric: &str| {
+        let judged = is_judged(metric, judge.unlike_lengths);
+        wakeplace_metrics::paired(&base.metrics, &other.metrics, metric).filter(|_| judged)
+    };
     let named = |own| {
         let known = OWN
             .iter()

@@ -65,6 +65,8 @@ pub struct Comparison {
     ///
     /// [`Platform::modelled_power`]: wakeplace_platform::Platform::modelled_power
     pub modelled_power: bool,
+    /// The runs of two policies are not as long: what grows with the length is not judged.
+    pub unlike_lengths: bool,
     /// Per policy, the base first.
     pub runs: Vec<PolicyRuns>,
     /// Below this a difference does not matter, percent.

@@ -273,6 +273,7 @@ impl Experiment {
             options: all_options(&self.options),
             measured_by: read_by(&self.workload, workloads, &runs),
             modelled_power: !self.platform.modelled_power().is_empty(),
+            unlike_lengths: false,
             states: Vec::new(),
             origin: Origin::default(),
             notes,

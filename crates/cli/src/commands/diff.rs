@@ -23,7 +23,7 @@ use crate::output::Output;
 use crate::places;
 use crate::terminal::Terminal;
 use crate::text::{format, plain, style};
-use wakeplace_metrics::{Expectation, Limit, find_metric};
+use wakeplace_metrics::{Expectation, Limit, MetricDef, find_metric};
 use wakeplace_report::{Difference, Format};
 use wakeplace_study::parse_margin;
 
@@ -109,8 +109,8 @@ fn check(pair: &Difference, all: &[Expectation], strict: bool) -> (String, Check
         ..one.clone()
     };
     let grows = |one: &Expectation| {
-        let unit = find_metric(&one.metric).map_or("", |def| def.unit);
-        matches!(one.limit, Limit::FromBase(_)) && matches!(unit, "J" | "bogo·s" | "s" | "count")
+        let grows = find_metric(&one.metric).is_ok_and(MetricDef::grows_with_length);
+        matches!(one.limit, Limit::FromBase(_)) && grows
     };
     let (left, conditions): (Vec<_>, Vec<_>) =
         { about.map(of_later) }.partition(|one| !pair.same_length && grows(one));

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use wakeplace_outcome::{Holds, PartedSide, PartedWakeup, Parting, Review};
 use wakeplace_platform::{Platform, Standing};
 use wakeplace_report::{
-    Reviewed, beside, largest, review_csv, review_json, review_mail, review_text,
+    Reviewed, beside, by_cluster, largest, review_csv, review_json, review_mail, review_text,
 };
 use wakeplace_study::{
     About, Battery, BatteryCell, Claims, Command, Comparison, Experiment, Input, Matrix,
@@ -346,6 +346,7 @@ fn partings(
             metric: row.metric.clone(),
             delta_pct: row.delta_pct,
             beside: beside(review, row),
+            energy: by_cluster(review, row),
             seed: cell.experiment.seeds[0],
             wakeup,
         });

@@ -274,7 +274,8 @@ fn two_results_are_compared() {
         load("5%"),
         load("10%")
     );
-    assert!(said.starts_with(&first), "{said}");
+    let summary = "a.json → b.json: 1 pair, 0 worse, ";
+    assert!(said.starts_with(summary) && said.contains(&first), "{said}");
     // The page has the length that the page of `sim` has: these tasks never end.
     let page = std::fs::read_to_string(folder.path().join("d.html")).expect("a page");
     assert!(page.contains("<li>100 ms</li>") && !page.contains("<li>to the end of its tasks</li>"));
@@ -296,7 +297,11 @@ fn two_results_are_compared() {
     let longer = ["diff", "a.json", "c.json", "--expect", "task_work_s<=base"];
     let longer = run_in(folder.path(), &longer);
     assert_code(&longer, 0);
-    assert!(stdout(&longer).contains("not told"), "{}", stdout(&longer));
+    let said = stdout(&longer);
+    assert!(
+        said.contains("lengths differ") && said.contains("1 not told"),
+        "{said}"
+    );
     let other = [
         "diff",
         "a.json",
@@ -994,8 +999,9 @@ fn periods_are_compared_task_by_task() {
         assert!(!said.lines().any(|line| line.starts_with("free")), "{said}");
     };
     rows(&asked("compare", &both), ["linux-5.0", "linux-7.3"]);
-    for file in ["a.json", "b.json"] {
-        let sim = ["--policy=linux-7.3", "--format=json", "-o", file];
+    for (file, governor) in [("a.json", "schedutil"), ("b.json", "performance")] {
+        let governor = format!("--set=governor={governor}");
+        let sim = ["--policy=linux-7.3", &governor, "--format=json", "-o", file];
         asked("sim", &sim);
     }
     let output = run_in(folder.path(), &["diff", "a.json", "b.json"]);

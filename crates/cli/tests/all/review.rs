@@ -257,6 +257,48 @@ fn a_large_change_says_which_inputs_differed() {
     }
 }
 
+/// Goal: each of the largest changes says where its energy went, in every form, by the figures of
+/// its comparison. By hand: parts of a cluster add up to what the comparison's states drew there.
+#[test]
+fn a_change_has_its_clusters() {
+    let folder = folder();
+    let places = ["--html=page.html", "--mail=mail.txt"];
+    let output = review(
+        &folder,
+        &[&[BASE, FAST, "--format=json"], &places[..]].concat(),
+    );
+    assert_code(&output, 0);
+    let found = json(&output);
+    let parted = &found["partings"][0];
+    let all = found["comparisons"].as_array().expect("comparisons");
+    let loads = found["loads"].as_array().expect("loads");
+    let is_it = |(one, load): &(&Value, &Value)| {
+        one["runs"][0]["platform"] == parted["platform"] && **load == parted["load"]
+    };
+    let (own, _) = all.iter().zip(loads).find(is_it).expect("its comparison");
+    // Column `at` of all rows of a cluster.
+    let sum = |rows: &Value, cluster: &Value, at: usize| {
+        let rows = rows.as_array().expect("rows").iter();
+        let own = rows.filter(|row| row[0] == *cluster);
+        own.map(|row| row[at].as_f64().expect("joules"))
+            .sum::<f64>()
+    };
+    let energy = &parted["energy"]["cluster_state_base_change"];
+    assert_eq!(parted["energy"]["unit"], "J");
+    for row in energy.as_array().expect("rows") {
+        for (run, at) in [(0, 2), (1, 3)] {
+            let drawn = &own["runs"][run]["details"]["energy"]["cluster_state_energy_s"];
+            let (ours, theirs) = (sum(energy, &row[0], at), sum(drawn, &row[0], 2));
+            assert!((ours - theirs).abs() < 1e-9, "{row}: {ours}, {theirs}");
+        }
+    }
+    let text = stdout(&review(&folder, &[BASE, FAST]));
+    let [mail, page] = ["mail.txt", "page.html"].map(|name| written(folder.path(), name));
+    for text in [text, mail, page] {
+        assert!(text.contains("nergy by cluster, from base to change"), "{text}");
+    }
+}
+
 #[test]
 fn a_mail_has_72_columns() {
     let folder = folder();

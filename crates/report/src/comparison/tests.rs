@@ -75,6 +75,7 @@ fn fake(runs: Vec<PolicyRuns>) -> Comparison {
         stuck: Vec::new(),
         checks: Vec::new(),
         modelled_power: false,
+        unlike_lengths: false,
     }
 }
 

@@ -69,10 +69,9 @@ fn runs_of_one_seed_are_a_pair() {
         "asked otherwise: busy_factor: 16, then 32"
     );
     let text = found.text(Style::default());
-    assert!(
-        text.starts_with("board, load, linux-7.3: asked otherwise\n  busy_factor"),
-        "{text}"
-    );
+    let starts = "a.json → b.json: 1 pair, 0 worse, 1 better, 0 not told, 0 the same\n\n\
+                  board, load, linux-7.3: asked otherwise\n  busy_factor";
+    assert!(text.starts_with(starts), "{text}");
 }
 
 /// Goal: what has the same names is a pair; then what differs in some of them and has no rival, on
@@ -240,6 +239,91 @@ fn a_difference_is_as_long_as_its_results() {
             assert_eq!(has, chips.map(|one| one == chip), "{ends_ns:?}, {complete}");
         }
     }
+}
+
+/// Goal: the first line counts the pairs by what they became; those that differ come first, the
+/// largest change first, then what is not told; what is the same is one line without figures. By
+/// hand: 2 -> 4 and 3 -> 6 J are twice as much, 2 -> 1.8 and 3 -> 2.7 J a tenth less, and 1 -> 1.5
+/// beside 2 -> 1.4 J goes both ways.
+#[test]
+fn the_first_line_counts_and_what_differs_comes_first() {
+    let of = |loads: &[(&str, [f64; 2])]| {
+        let run = |(load, [one, two]): &(&str, [f64; 2])| {
+            let text = result(["board", load, "linux-7.3"], "16", &[(1, *one), (2, *two)]);
+            let value: Value = serde_json::from_str(&text).expect("JSON");
+            value["runs"][0].clone()
+        };
+        let mut value: Value =
+            serde_json::from_str(&result(ASKED, "16", &[(1, 1.0)])).expect("JSON");
+        value["runs"] = loads.iter().map(run).collect();
+        value.to_string()
+    };
+    let old = of(&[
+        ("same", [2.0, 3.0]),
+        ("less", [2.0, 3.0]),
+        ("both", [1.0, 2.0]),
+        ("more", [2.0, 3.0]),
+    ]);
+    let new = of(&[
+        ("same", [2.0, 3.0]),
+        ("both", [1.5, 1.4]),
+        ("less", [1.8, 2.7]),
+        ("more", [4.0, 6.0]),
+    ]);
+    let found = diff(source("mon.json", &old), source("wed.json", &new), None).expect("alike");
+    let text = found.text(Style::default());
+    let first = "mon.json → wed.json: 4 pairs, 1 worse, 1 better, 1 not told, 1 the same\n";
+    assert!(text.starts_with(first), "{text}");
+    let at = |load: &str| text.find(&format!("\nboard, {load}, linux-7.3:")).expect("there");
+    let places = ["more", "less", "both", "same"].map(at);
+    assert!(places.is_sorted(), "{places:?}\n{text}");
+    assert!(text.ends_with("\nboard, same, linux-7.3: the same\n"), "{text}");
+    assert_eq!(text.matches("cpu_energy_j").count(), 3, "{text}");
+    // JSON and pages have them as the later result has.
+    let order: Vec<&str> = { found.pairs.iter() }
+        .map(|pair| pair.runs.workload.as_str())
+        .collect();
+    assert_eq!(order, ["same", "both", "less", "more"]);
+}
+
+/// Goal: between runs of unlike length a sum has no word, in no form, and what is no sum has one.
+/// By hand: 2 -> 4 and 3 -> 6 J in twice the time, and 100 -> 200 us of latency.
+#[test]
+fn what_grows_with_the_length_is_not_judged() {
+    let of = |joules: f64, latency_us: f64, duration_ns: u64| {
+        let text = result(ASKED, "16", &[(1, joules), (2, joules * 1.5)]);
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        value["duration_ns"] = json!(duration_ns);
+        for at in 0..2 {
+            value["runs"][0]["seed_runs"][at]["metrics"]["wake_latency_us_p99"] =
+                json!(latency_us);
+        }
+        value.to_string()
+    };
+    let old = of(2.0, 100.0, 1_000_000_000);
+    let words = |new: &str| {
+        let found = diff(source("a.json", &old), source("b.json", new), None).expect("alike");
+        let json = comparisons(&found.comparisons(), Format::Json, Style::default());
+        let value: Value = serde_json::from_str(&json).expect("JSON");
+        let word = |metric: &str| {
+            let mut deltas = value["deltas"].as_array().expect("deltas").iter();
+            let own = deltas.find(|delta| delta["metric"] == metric);
+            own.expect("a change")["difference"].clone()
+        };
+        let page = crate::html(&[source("d.json", &json)]).expect("a page");
+        let verdict = value["verdicts"][0]["metric"].clone();
+        (
+            [word("cpu_energy_j"), word("wake_latency_us_p99"), verdict],
+            found.text(Style::default()).contains("lengths differ"),
+            page.contains("lengths differ"),
+        )
+    };
+    let longer = words(&of(4.0, 200.0, 2_000_000_000));
+    let expected = [Value::Null, json!("worse"), json!("wake_latency_us_p99")];
+    assert_eq!(longer, (expected, true, true));
+    let alike = words(&of(4.0, 200.0, 1_000_000_000));
+    let expected = [json!("worse"), json!("worse"), json!("cpu_energy_j")];
+    assert_eq!(alike, (expected, false, false));
 }
 
 /// Goal: of two loads of one name in a file each finds its own, in whatever order, and none takes

@@ -78,7 +78,7 @@ pub(super) fn base(height: usize, values: Vec<Value>, rest: Value) -> Value {
 }
 
 /// Each once, in the order of their first use.
-pub(super) fn once<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+pub(crate) fn once<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     all.map(String::as_str)
         .filter(|one| seen.insert(*one))

@@ -22,7 +22,7 @@
 
 mod axis;
 mod cases;
-mod charts;
+pub(crate) mod charts;
 mod compared;
 mod decision;
 mod details;

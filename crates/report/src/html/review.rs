@@ -9,6 +9,7 @@
 
 use super::figures::{change, minus};
 use super::view::{Answer, Block, Cell, ResultView, Section, Sentence, Table, Tile, tone};
+use crate::clusters;
 use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::interval;
@@ -200,9 +201,12 @@ fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
             plain(&parting.metric),
             parting.seed
         );
+        let energy = parting.energy.as_ref().and_then(clusters::sentence);
+        let energy = energy.map(|line| Block::Text { text: minus(&line) });
         let Some(wakeup) = &parting.wakeup else {
             let text = format!("{place}: every wake-up of both runs went to the same CPU.");
             blocks.push(Block::Text { text });
+            blocks.extend(energy);
             continue;
         };
         let which = which(wakeup);
@@ -218,6 +222,7 @@ fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
             let text = format!("What else changed most there: {}.", beside.join(", "));
             blocks.push(Block::Text { text });
         }
+        blocks.extend(energy);
         blocks.extend(wakeup.differs.clone().map(|text| Block::Text { text }));
         let sides = [("Base", &wakeup.base), ("Change", &wakeup.change)];
         let item = |(side, told): (&str, &wakeplace_outcome::PartedSide)| {

@@ -83,6 +83,9 @@ pub(super) fn difference(delta: &Delta) -> &str {
     if let Some(word) = &delta.difference {
         return word;
     }
+    if let Some(word) = phrase::instead(delta) {
+        return word;
+    }
     // Schema 1: whether the interval excludes 0.
     let (Some(pct), Some(significant)) = (delta.delta_pct, delta.significant) else {
         return "";

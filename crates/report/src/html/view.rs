@@ -12,6 +12,7 @@
 //!
 //! Tests: crates/report/src/html/tests.rs
 
+use crate::phrase::LENGTHS_DIFFER;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -224,7 +225,7 @@ pub(super) fn tone(word: &str) -> &'static str {
         "better" | "gain" => "better",
         "worse" | "loss" => "worse",
         "none that matters" | "none seen" | "no difference" => "same",
-        "not told" | "one run" | "one seed" | "unknown" => "unknown",
+        "not told" | "one run" | "one seed" | "unknown" | LENGTHS_DIFFER => "unknown",
         _ => "other",
     }
 }

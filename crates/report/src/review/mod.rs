@@ -16,7 +16,7 @@ pub(crate) use text::answer;
 
 pub use text::{csv as review_csv, mail as review_mail, text as review_text};
 
-use crate::{json, number};
+use crate::{clusters, json, number};
 use std::cmp::Ordering;
 use wakeplace_metrics::{Better, KEY_METRICS, find_metric};
 use wakeplace_outcome::{self as outcome, Delta, Multiplicity, Review, ReviewRow};
@@ -134,8 +134,8 @@ fn rank(difference: &str) -> usize {
 }
 
 /// How large a change is: twice as much is as large as half as much; from nothing is the largest.
-fn size(row: &ReviewRow) -> f64 {
-    match row.delta_pct {
+pub(crate) fn size(delta_pct: Option<f64>) -> f64 {
+    match delta_pct {
         Some(pct) if pct > -100.0 && pct.is_finite() => {
             let times = 1.0 + pct / 100.0;
             times.max(times.recip())
@@ -147,7 +147,7 @@ fn size(row: &ReviewRow) -> f64 {
 /// The worse first: by what it means, then by size.
 fn order(a: &ReviewRow, b: &ReviewRow) -> Ordering {
     let by_rank = rank(&a.difference).cmp(&rank(&b.difference));
-    by_rank.then(size(b).total_cmp(&size(a)))
+    by_rank.then(size(b.delta_pct).total_cmp(&size(a.delta_pct)))
 }
 
 /// Every figure of every load that is good or bad in itself.
@@ -221,11 +221,7 @@ fn warnings(loads: &[String], comparisons: &[Comparison]) -> Vec<String> {
 /// review has.
 #[must_use]
 pub fn beside(review: &Review, of: &ReviewRow) -> Vec<ReviewRow> {
-    let both = review.loads.iter().zip(&review.comparisons);
-    let is_it = |(load, result): &(&String, &outcome::Comparison)| {
-        **load == of.load && result.runs[0].platform == of.platform
-    };
-    let Some((load, result)) = both.into_iter().find(is_it) else {
+    let Some((load, result)) = place_of(review, of) else {
         return Vec::new();
     };
     let told = [
@@ -251,9 +247,24 @@ pub fn beside(review: &Review, of: &ReviewRow) -> Vec<ReviewRow> {
         .filter_map(|delta| row(load, result, delta))
         .collect();
     rows.retain(is_told);
-    rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    rows.sort_by(|a, b| size(b.delta_pct).total_cmp(&size(a.delta_pct)));
     rows.truncate(NEIGHBOURS);
     rows
+}
+
+/// The load and the comparison that a row is from.
+fn place_of<'a>(
+    review: &'a Review,
+    of: &ReviewRow,
+) -> Option<(&'a String, &'a outcome::Comparison)> {
+    let mut both = review.loads.iter().zip(&review.comparisons);
+    both.find(|(load, result)| **load == of.load && result.runs[0].platform == of.platform)
+}
+
+/// Where the energy went on the platform and load that a row is from; None: no powers are known.
+#[must_use]
+pub fn by_cluster(review: &Review, of: &ReviewRow) -> Option<outcome::ClusterEnergies> {
+    clusters::energies(place_of(review, of)?.1)
 }
 
 /// The figure that each load is read by, board by board: its own, else energy per work, else the
@@ -388,7 +399,7 @@ mod tests {
         ];
         assert_eq!(pcts, expected);
         // Half as much is as large as twice as much.
-        let of = |pct| size(&row("a", "x", Some(pct), "better"));
+        let of = |pct| size(Some(pct));
         assert!((of(-50.0) - of(100.0)).abs() < 1e-12);
     }
 

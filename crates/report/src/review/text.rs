@@ -11,7 +11,8 @@
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
-use super::{main_figures, shown, which};
+use super::{main_figures, place_of, shown, which};
+use crate::clusters;
 use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::{interval, wrap};
@@ -236,9 +237,7 @@ fn figures(review: &Review, rows: &[&ReviewRow]) -> String {
 fn whole_of(review: &Review, row: &ReviewRow) -> Option<String> {
     let mut parts = PARTS.into_iter();
     let (_, total, noun) = parts.find(|(part, ..)| *part == row.metric)?;
-    let mut pairs = review.comparisons.iter().zip(&review.loads);
-    let is_it = |run: &Run| run.platform == row.platform;
-    let (of, _) = pairs.find(|(of, load)| **load == row.load && of.runs.iter().any(is_it))?;
+    let (_, of) = place_of(review, row)?;
     let [base, change] = of.runs.as_slice() else {
         return None;
     };
@@ -337,7 +336,7 @@ fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> Strin
         ..
     } = parting;
     let mut text = format!("\n{nth}. First wake-up that went differently\n");
-    let beside = beside(parting, width);
+    let beside = beside(parting, width) + &by_cluster(parting, width);
     let Some(wakeup) = &parting.wakeup else {
         let line = format!(
             "{platform}, {load} ({metric} {change}), seed {seed}: every wake-up of both runs (of \
@@ -394,6 +393,12 @@ fn beside(parting: &Parting, width: usize) -> String {
             ) + "\n"
         }
     }
+}
+
+/// Where the energy went.
+fn by_cluster(parting: &Parting, width: usize) -> String {
+    let line = parting.energy.as_ref().and_then(clusters::sentence);
+    line.map_or_else(String::new, |line| wrap(&printable(&line), width) + "\n")
 }
 
 /// What `explain` says first, without its title, which is told already.

@@ -177,6 +177,7 @@ fn comparison(base: PolicyRuns, candidate: PolicyRuns) -> Comparison {
         measured_by: vec!["runtime_s".into()],
         shown: Vec::new(),
         modelled_power: false,
+        unlike_lengths: false,
         runs: vec![base, candidate],
         margin_pct: 1.0,
         states: Vec::new(),
