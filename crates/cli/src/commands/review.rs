@@ -5,8 +5,8 @@
 //! a claim does not hold. What is written for people may change. Tests by part:
 //! crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`sides`, `differ`),
 //! review.rs::`a_review_says_what_got_worse_first` (`walled`, `conditions`, `partings`),
-//! review.rs::`a_board_of_a_file_says_what_it_assumes` (`assumed`),
 //! review.rs::`a_mail_has_72_columns` (`own_battery`, `board`),
+//! review.rs::`a_board_of_a_file_says_what_it_assumes` (`assumed`),
 //! review.rs::`claims_are_judged` (`verdict`), review.rs::`traces_of_the_largest_changes`
 //! (`trace`), review.rs::`schedulers_are_reviewed` (`told`).
 //!
@@ -264,16 +264,6 @@ fn conditions(battery: &Battery, cells: &[BatteryCell], comparisons: &[Compariso
     all
 }
 
-/// What the boards of files assume, a sentence each.
-fn assumed(cells: &[BatteryCell]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for cell in cells {
-        let said = cell.experiment.platform.assumed_by_file();
-        all.extend(said.filter(|said| !all.contains(said)));
-    }
-    all
-}
-
 /// A battery of one's own, so that others can tell whether theirs is the same: its hash, its loads
 /// and boards. None: it is built in.
 fn own_battery(battery: &Battery, cells: &[BatteryCell]) -> Option<String> {
@@ -296,11 +286,12 @@ fn own_battery(battery: &Battery, cells: &[BatteryCell]) -> Option<String> {
 }
 
 /// A board with the groups of its figures of which nobody published some, as `platform show` has
-/// them.
+/// them; those of files have a sentence of their own (`assumed`).
 fn board(platform: &Platform, modelled_power: bool) -> String {
-    let known = platform.known().into_iter();
-    let assumed = known.filter(|known| known.has(Standing::Assumed));
-    let groups: Vec<&str> = assumed.map(|known| known.group).collect();
+    let groups = match platform.assumed_by_file() {
+        Some(_) => Vec::new(),
+        None => platform.groups_known(Standing::Assumed),
+    };
     let power = match modelled_power {
         true => ", power modelled",
         false => "",
@@ -309,6 +300,16 @@ fn board(platform: &Platform, modelled_power: bool) -> String {
         true => format!("{}{power}", platform.name),
         false => format!("{}{power} (assumed: {})", platform.name, groups.join(", ")),
     }
+}
+
+/// What the boards of files assume, a sentence each.
+fn assumed(cells: &[BatteryCell]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for cell in cells {
+        let said = cell.experiment.platform.assumed_by_file();
+        all.extend(said.filter(|said| !all.contains(said)));
+    }
+    all
 }
 
 /// One side with what tells which kernel or scheduler it was.

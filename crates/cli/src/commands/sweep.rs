@@ -14,7 +14,8 @@
 //! sweeps.rs::`a_key_is_varied_once` (`definition`), sweeps.rs::`no_run_counts_twice` (equal
 //! points), sweeps.rs::`options_that_fit_no_cell_are_refused` (what is checked before the store is
 //! made), sweeps.rs::`study_run_takes_a_file` (`of_file`),
-//! sweeps.rs::`points_have_changes_from_a_base` (`base_value`, `wrong_base`, `found`),
+//! sweeps.rs::`points_have_changes_from_a_base` (`base_value`, `wrong_base`,
+//! `found`),
 //! sweeps.rs::`the_smallest_that_holds_is_chosen` (`choice`, the exit code, the file for CI),
 //! sweeps.rs::`warnings_of_runs_are_passed_on` (`warnings`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_in_sweeps` (`show`),

@@ -354,8 +354,8 @@ fn a_short_length_says_what_it_cuts() {
     assert_eq!(
         warned("--duration=2ms"),
         [
-            "--duration 2 ms is shorter than what light (600 ms) needs and cuts hackbench, which ends \
-             by itself"
+            "--duration 2 ms is shorter than what light (600 ms) needs and cuts hackbench, which \
+             ends by itself"
         ]
     );
     assert_eq!(

@@ -11,7 +11,7 @@
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
-use super::{main_figures, shown, which};
+use super::{main_figures, place_of, shown, which};
 use crate::clusters;
 use crate::comparison::expected_by_chance;
 use crate::number;
@@ -237,9 +237,7 @@ fn figures(review: &Review, rows: &[&ReviewRow]) -> String {
 fn whole_of(review: &Review, row: &ReviewRow) -> Option<String> {
     let mut parts = PARTS.into_iter();
     let (_, total, noun) = parts.find(|(part, ..)| *part == row.metric)?;
-    let mut pairs = review.comparisons.iter().zip(&review.loads);
-    let is_it = |run: &Run| run.platform == row.platform;
-    let (of, _) = pairs.find(|(of, load)| **load == row.load && of.runs.iter().any(is_it))?;
+    let (_, of) = place_of(review, row)?;
     let [base, change] = of.runs.as_slice() else {
         return None;
     };
