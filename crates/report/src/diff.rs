@@ -126,13 +126,8 @@ fn difference(
         }
     }
     let runs = [(&old, SIDES[0]), (&new, SIDES[1])].map(|(of, side)| policy_runs(of, side, &both));
-    let mut notes = Vec::new();
-    let same = |run: &PolicyRuns| -> Vec<u64> {
-        run.metrics.iter().map(|run| run.behaviour_hash).collect()
-    };
-    if same(&runs[0]) == same(&runs[1]) {
-        notes.push("in every run the same happened, before and after".to_owned());
-    }
+    let complete = old.complete && new.complete;
+    let notes = notes(&runs, complete);
     let place = new.place();
     let same_length = old.duration_ns == new.duration_ns;
     let all_seeds = [&old, &new].map(|of| of.seed_runs.len() == both.len());
@@ -140,10 +135,6 @@ fn difference(
         [true, true] => [old.tasks, new.tasks],
         _ => [Vec::new(), Vec::new()],
     };
-    let complete = old.complete && new.complete;
-    if !complete {
-        notes.push("a run got stuck: what it measured is no ground for a judgement".to_owned());
-    }
     let runs = Comparison {
         platform: new.platform,
         platform_hash: new.platform_hash,
@@ -177,6 +168,21 @@ fn difference(
         tasks,
         settings: [old.settings, new.settings],
     })
+}
+
+/// What to know of both sides' runs before judging them.
+fn notes(runs: &[PolicyRuns; 2], complete: bool) -> Vec<String> {
+    let happened = |run: &PolicyRuns| -> Vec<u64> {
+        run.metrics.iter().map(|run| run.behaviour_hash).collect()
+    };
+    let mut notes = Vec::new();
+    if happened(&runs[0]) == happened(&runs[1]) {
+        notes.push("in every run the same happened, before and after".to_owned());
+    }
+    if !complete {
+        notes.push("a run got stuck: what it measured is no ground for a judgement".to_owned());
+    }
+    notes
 }
 
 /// What was asked otherwise, the policy first.

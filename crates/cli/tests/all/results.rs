@@ -248,18 +248,13 @@ fn two_results_are_compared() {
         let duration = if file == "c.json" { "200ms" } else { "100ms" };
         let asked = [
             "sim",
-            "--platform",
-            "hikey960",
-            "--workload",
-            &workload,
-            "--policy",
-            "linux-7.3",
+            "--platform=hikey960",
+            "--policy=linux-7.3",
             "--seeds=3",
             "--format=json",
-            "-o",
-            file,
-            "--duration",
-            duration,
+            &format!("--workload={workload}"),
+            &format!("--output={file}"),
+            &format!("--duration={duration}"),
         ];
         assert_code(&run_in(folder.path(), &asked), 0);
     }
