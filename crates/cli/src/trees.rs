@@ -21,6 +21,7 @@ use crate::terminal::Terminal;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use wakeplace_engine::check_line_costs;
 use wakeplace_kernel_run::{Trees, like};
 use wakeplace_kernel_tree::{Like, Watch};
 use wakeplace_platform::Platform;
@@ -51,8 +52,9 @@ pub(crate) fn coherent(ask: &Ask) -> bool {
 }
 
 /// Builds the trees among these policies for these platforms, and lets their names be parsed.
-/// `coherent`: their accesses to memory are priced. A platform that cannot be loaded is named
-/// later, by who loads it.
+/// `coherent`: their accesses to memory are priced, and platforms that do not say what a cache line
+/// costs are refused before anything is built. A platform that cannot be loaded is named later, by
+/// who loads it.
 pub(crate) fn provide(
     policies: &[String],
     platforms: &[String],
@@ -70,10 +72,15 @@ pub(crate) fn provide(
     }
     let mut likes: Vec<Like> = Vec::new();
     if !own.is_empty() {
-        let loaded = platforms
+        for platform in platforms
             .iter()
-            .filter_map(|name| Platform::load(name).ok());
-        likes.extend(loaded.map(|platform| like(&platform).coherent(coherent)));
+            .filter_map(|name| Platform::load(name).ok())
+        {
+            if coherent {
+                check_line_costs(&platform).map_err(Failure::input)?;
+            }
+            likes.push(like(&platform).coherent(coherent));
+        }
         likes.sort_unstable();
         likes.dedup();
         let trees = Arc::new(Trees::of_user(config, Box::new(Steps::start(terminal)))?);

@@ -38,7 +38,7 @@ mod state;
 mod threads;
 
 pub use behaviour::BehaviourHash;
-pub use check::{RunError, check, check_sched_ext, energy_inactive};
+pub use check::{RunError, check, check_line_costs, check_sched_ext, energy_inactive};
 pub use explain::{Asked, Explanation, Missing, Other, Party, Which, explain};
 pub use explain::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
 pub use explain::{
