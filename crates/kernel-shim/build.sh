@@ -106,7 +106,8 @@ kbuild() {
 	# The messages name files below the overlay: they are the user's.
 	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$hostcc" \
 		CROSS_COMPILE="$cross" \
-		KBUILD_BUILD_TIMESTAMP=0 ${coherent:+WPSIM_COHERENT=1} WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" \
+		KBUILD_BUILD_TIMESTAMP=0 ${coherent:+WPSIM_COHERENT=1} \
+		WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" \
 		"$@" >"$out/log" 2>&1
 }
 
@@ -232,7 +233,8 @@ link() {
 	compile shim "$cmd ${coherent:+-fno-sanitize=thread} -I$here/shim -I$out/tree -I$wp \
 		-Wno-missing-prototypes -Wno-missing-declarations \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/shim.c"
-	compile stub "$cc -O2 ${coherent:+-DWPSIM_COHERENT} -g1 -w -fPIC -fno-builtin -fvisibility=hidden -fno-stack-protector \
+	compile stub "$cc -O2 ${coherent:+-DWPSIM_COHERENT} -g1 -w -fPIC -fno-builtin \
+		-fvisibility=hidden -fno-stack-protector \
 		-fno-omit-frame-pointer -fno-tree-loop-distribute-patterns \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/stub.c"
 	[ -z "$coherent" ] || priced

@@ -51,7 +51,8 @@ pub(crate) fn coherent(ask: &Ask) -> bool {
 }
 
 /// Builds the trees among these policies for these platforms, and lets their names be parsed.
-/// `coherent`: their accesses to memory are priced. A platform that cannot be loaded is named later, by who loads it.
+/// `coherent`: their accesses to memory are priced. A platform that cannot be loaded is named
+/// later, by who loads it.
 pub(crate) fn provide(
     policies: &[String],
     platforms: &[String],

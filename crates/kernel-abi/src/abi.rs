@@ -16,6 +16,7 @@
 
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
+pub use crate::lines::{Coherence, RawUse};
 use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
 use crate::turns::{Entity, RawTurn};
 use serde::{Deserialize, Serialize};
@@ -181,40 +182,6 @@ pub struct MachineCpu {
     pub domain: u32,
     /// Table of idle states, or [`NONE`].
     pub idle: u32,
-}
-
-/// What the transfer of a cache line costs.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Coherence {
-    /// From a CPU of the same last-level cache.
-    pub near_ns: u32,
-    /// From another one.
-    pub far_ns: u32,
-    /// A read of a line that nobody has written since keeps it so long.
-    pub clean_ns: u32,
-    /// An interrupt takes so long to another CPU.
-    pub ipi_ns: u32,
-}
-
-/// What transfers of one word of memory by one instruction cost, as the object has it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct RawUse {
-    pub address: u64,
-    pub site: u64,
-    pub name: *const c_char,
-    pub size: u64,
-    pub offset: u64,
-    pub code: u64,
-    pub per_cpu: u64,
-    pub several: u64,
-    pub transfers: u64,
-    pub writes: u64,
-    pub far: u64,
-    pub cost_ps: u64,
-    pub wait_ps: u64,
-    pub lock_ps: u64,
 }
 
 #[repr(C)]
@@ -534,6 +501,11 @@ pub struct HostTable {
 /// Each struct with its size and the offset of its last field, in the header's words.
 #[must_use]
 pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
+    [own_layout(), crate::lines::layout()].concat()
+}
+
+/// Those of this file, of signals and of turns.
+fn own_layout() -> Vec<(&'static str, &'static str, usize, usize)> {
     use std::mem::{offset_of, size_of};
     macro_rules! row {
         ($name:literal, $field:literal, $type:ty, $member:ident) => {
@@ -551,15 +523,11 @@ pub fn layout() -> Vec<(&'static str, &'static str, usize, usize)> {
         row!("wpk_idle_state", "flags", IdleState, flags),
         row!("wpk_idle_table", "nr_states", IdleTable, nr_states),
         row!("wpk_machine_cpu", "idle", MachineCpu, idle),
-        row!("wpk_coherence", "ipi_ns", Coherence, ipi_ns),
-        row!("wpk_line_use", "lock_ps", RawUse, lock_ps),
         row!("wpk_machine", "now_ns", Machine, now_ns),
         row!("wpk_cpu", "ticks", Cpu, ticks),
         row!("wpk_cpu", "changed", Cpu, changed),
-        row!("wpk_cpu", "sent_ns", Cpu, sent_ns),
         row!("wpk_view", "rcu_callbacks", View, rcu_callbacks),
         row!("wpk_view", "detail", View, detail),
-        row!("wpk_view", "local_ns", View, local_ns),
         row!("wpk_choice", "idle_stamp_ns", Choice, idle_stamp_ns),
         row!("wpk_choice", "allowed", Choice, allowed),
         row!("wpk_party", "flip_age_ns", Party, flip_age_ns),

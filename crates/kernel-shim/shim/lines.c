@@ -211,8 +211,9 @@ static struct wpk_line_use *record_of(unsigned long a, const void *code)
 
 	a &= ~3UL;
 	place(&u, a);
-	h = (u.address ^ u.site * 31 ^ u.offset << 20 ^ (u.name ? (unsigned long)u.name - data : 0)) *
-	    0x9e3779b97f4a7c15ULL ^ u.code * 0xc2b2ae3d27d4eb4fULL;
+	h = u.address ^ u.site * 31 ^ u.offset << 20;
+	h ^= u.name ? (unsigned long)u.name - data : 0;
+	h = h * 0x9e3779b97f4a7c15ULL ^ u.code * 0xc2b2ae3d27d4eb4fULL;
 	h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9ULL >> 48;
 	for (tries = 0; tries < 256; tries++, h = (h + 1) % RECORDS) {
 		struct wpk_line_use *r = &records[h];

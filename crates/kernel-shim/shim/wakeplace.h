@@ -95,7 +95,7 @@ struct wpk_machine_cpu {
 struct wpk_coherence {
 	wpk_u32 near_ns;	/* from a CPU of the same last-level cache */
 	wpk_u32 far_ns;		/* from another one */
-	wpk_u32 clean_ns;	/* a read of a line that nobody has written since keeps it so long */
+	wpk_u32 clean_ns;	/* a read of an unwritten line keeps it so long */
 	wpk_u32 ipi_ns;		/* an interrupt takes so long to another CPU */
 };
 
@@ -106,7 +106,7 @@ struct wpk_machine {
 	wpk_u32 nr_idle;
 	wpk_u32 nr_nodes;
 	wpk_u32 unused;
-	/* what a cache line costs (an object built with WPSIM_COHERENT only); null: nothing */
+	/* null: lines cost nothing, as in all objects built without WPSIM_COHERENT */
 	const struct wpk_coherence *coherence;
 	const struct wpk_machine_cpu *cpus;
 	const struct wpk_domain *domains;
@@ -174,10 +174,7 @@ struct wpk_view {
 	wpk_u32 dead;
 	wpk_u32 signals;	/* the host sets it: updates of signals and requests are told */
 	wpk_u32 access_ps;	/* the host sets it: what an access takes that needs no transfer */
-	/*
-	 * Where paths take time: the host sets when the next thing happens elsewhere, and finds
-	 * when the entry was over.
-	 */
+	/* The host sets when something happens elsewhere, and finds when the entry was over. */
 	wpk_u64 horizon_ns;
 	wpk_u64 local_ns;
 	wpk_u64 warnings;

@@ -6,8 +6,8 @@
 //! Tests by part (in crates/platform/src): read/transfer.rs: `tables_are_read` (`transfer`,
 //! `cache`), `the_levels_are_those_of_the_machine` (`Levels::of`, `transfer`),
 //! `memory_is_no_nearer_than_the_cache` (`cache`); model.rs: `clusters_are_below_the_cache`
-//! (`cache_cluster`); read/coherence.rs: `coherence_is_read` and `times_of_lines_lie_in_their_ranges`
-//! (`read`, `time`).
+//! (`cache_cluster`); read/coherence.rs: `coherence_is_read` and
+//! `times_of_lines_lie_in_their_ranges` (`read`, `time`).
 //! Helpers, and who fails with them: `coherence` (its two tests); `lines` (`tables_are_read`,
 //! `the_levels_are_those_of_the_machine`); `cache` (`tables_are_read`,
 //! `memory_is_no_nearer_than_the_cache`); `check` (`the_levels_are_those_of_the_machine`,

@@ -5,13 +5,13 @@
 //! CPU is busy, its task does no work, and what interrupts it waits. What the entry was for is done
 //! when the path is over: who has woken is noted, who sleeps leaves the CPU.
 //!
-//! What must stay: the clock goes to no time after the next event; a CPU in a path is entered at the
-//! time it has said and for nothing else. Free: what leaves recorded runs as they are
+//! What must stay: the clock goes to no time after the next event; a CPU in a path is entered at
+//! the time it has said and for nothing else. Free: what leaves recorded runs as they are
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `contended_lines_are_told` (all of it, and the same twice).
 //!
-//! Callers: entries.rs (`look_ahead`, `time_passed`, `arm_path`), interface.rs (`path_goes_on`), all
-//! files of this folder (`in_path`).
+//! Callers: entries.rs (`look_ahead`, `time_passed`, `arm_path`), interface.rs (`path_goes_on`),
+//! all files of this folder (`in_path`).
 //!
 //! Tests: crates/cli/tests/all/coherence.rs
 
