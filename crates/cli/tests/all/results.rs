@@ -269,7 +269,7 @@ fn two_results_are_compared() {
         load("5%"),
         load("10%")
     );
-    let summary = "a.json → b.json: 1 pair, 0 worse, ";
+    let summary = "a.json → b.json: 1 pair, 1 worse, ";
     assert!(said.starts_with(summary) && said.contains(&first), "{said}");
     // The page has the length that the page of `sim` has: these tasks never end.
     let page = std::fs::read_to_string(folder.path().join("d.html")).expect("a page");

@@ -60,13 +60,17 @@ fn each_era_and_feature_has_a_run() {
     }
 }
 
-/// Goal: likewise models of loads, switches of the machine's model, and queues.
+/// Goal: likewise models of loads, switches of the machine's model, and queues. `coherence` needs a
+/// kernel's own code, which not every machine has: coherence.rs repeats its runs.
 #[test]
 fn each_model_switch_and_queue_has_a_run() {
     let (_, words) = runs();
     let models = Spec::catalogue().map(|model| format!("{}:", model.name));
     let switches = Options::default().keys();
-    let switches = switches.iter().map(|(key, ..)| format!("{key}="));
+    let switches = switches
+        .iter()
+        .filter(|(key, ..)| !key.ends_with(".coherence"))
+        .map(|(key, ..)| format!("{key}="));
     let queues = ["cfs", "eevdf", "dsq"].map(|queue| format!("queue={queue}"));
     for start in models.chain(switches).chain(queues) {
         let found = words.iter().any(|word| word.starts_with(&start));
