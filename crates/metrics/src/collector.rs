@@ -24,6 +24,7 @@
 use crate::energy::EnergyReport;
 use crate::frames::Frames;
 use crate::idle_choices::IdleChoices;
+use crate::late_frames::LateChain;
 use crate::latency::{Latency, LatencyBucket, TaskLatency};
 use crate::measured::Measured;
 use crate::meter::EnergyMeter;
@@ -68,6 +69,8 @@ pub struct RunMetrics {
     pub idle_states: Vec<String>,
     /// Placements by sizes of task and CPUs; all 0 unless `Options::wakeup_cases`.
     pub wakeup_cases: WakeupCases,
+    /// What late and dropped frames took their time for, per chain in the order of the workload.
+    pub late_frames: Vec<LateChain>,
     /// Hash of what happened: choices, stretches, times and energy (`BehaviourHash`).
     pub behaviour_hash: u64,
 }
@@ -91,6 +94,7 @@ impl RunMetrics {
             wake_latency: Vec::new(),
             idle_states: Vec::new(),
             wakeup_cases: WakeupCases::default(),
+            late_frames: Vec::new(),
             behaviour_hash,
         }
     }
@@ -102,7 +106,7 @@ impl RunMetrics {
             measured: Measured::new(&workload.series),
             count: workload.count.clone(),
             ends: workload.comes_to_an_end(),
-            frames: Frames::new(&workload.chains),
+            frames: Frames::of_run(platform, workload),
             energy: EnergyMeter::of_run(platform, options),
             latency: (!workload.wakeups_unknown).then(|| match workload.no_periods {
                 true => Latency::of_recording(workload.tasks.len()),
@@ -221,6 +225,7 @@ impl Collector {
             wake_latency: self.latency.as_ref().map_or(Vec::new(), Latency::buckets),
             idle_states: self.idle_states,
             wakeup_cases: self.wakeup_cases,
+            late_frames: self.frames.late(report.end_ns),
             behaviour_hash: self.behaviour.value(),
         }
     }
