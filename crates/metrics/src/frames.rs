@@ -349,9 +349,9 @@ impl Observer for Frames {
         // What was done up to now is time of frames as they were up to now.
         self.watch.happened(time_ns, what);
         for stretch in self.watch.ended.drain(..) {
-            self.chains
-                .iter_mut()
-                .for_each(|chain| chain.spent(&stretch));
+            for chain in &mut self.chains {
+                chain.spent(&stretch);
+            }
         }
         match *what {
             Happening::FrameBegin {

@@ -11,12 +11,12 @@
 //! keys, read back), crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json`
 //! (`Energy`, `Residency`, `Frequencies`), report.rs::`kinds_of_cpu_within_a_cluster_add_up`
 //! (`kinds`, `name`),
-//! crates/cli/tests/all/results.rs::`late_frames_say_which_task_took_the_time` (`LateFrames`,
+//! crates/cli/tests/all/late_frames.rs::`late_frames_say_which_task_took_the_time` (`LateFrames`,
 //! `LateTask`).
 //!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/cli/tests/all/report.rs,
-//! crates/cli/tests/all/results.rs::late_frames_say_which_task_took_the_time,
+//! crates/cli/tests/all/late_frames.rs::late_frames_say_which_task_took_the_time,
 //! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 
 use crate::Pairs;

@@ -4,12 +4,12 @@
 //! What must stay: figures are those of `details.late_frames`; the largest stage stands first.
 //! Words may change. Tests by part: `a_sentence_names_the_stages` (`sentence`, `stages`),
 //! `each_policy_has_its_line` (`lines`),
-//! crates/cli/tests/all/results.rs::`late_frames_say_which_task_took_the_time` (`of_runs`, real
+//! crates/cli/tests/all/late_frames.rs::`late_frames_say_which_task_took_the_time` (`of_runs`, real
 //! results); `task` and `chain` are the tests' own.
 //!
 //! Callers: comparison.rs (`of_runs`, `lines`), html/late_frames.rs (`sentence`).
 //!
-//! Tests: below, crates/cli/tests/all/results.rs::late_frames_say_which_task_took_the_time
+//! Tests: below, crates/cli/tests/all/late_frames.rs::late_frames_say_which_task_took_the_time
 
 use crate::phrase::{short_policy, wrap};
 use crate::{Format, Style, number};
@@ -23,14 +23,14 @@ const LEAST_PCT: f64 = 5.0;
 
 /// What a task ran and waited, each with its share in percent.
 fn stages(of: &LateTask) -> [(f64, String); 2] {
-    let named = |name: &Option<String>, word: &str| {
-        let name = name.as_deref().filter(|name| !name.is_empty());
+    let named = |name: Option<&str>, word: &str| {
+        let name = name.filter(|name| !name.is_empty());
         name.map_or_else(String::new, |name| format!(", {word} {name}"))
     };
     let clock = of.running_khz_mean.filter(|khz| *khz > 0.0);
     let clock = clock.map_or_else(String::new, |khz| format!(" at {:.0} MHz", khz / 1e3));
-    let ran = format!("running{}{clock}", named(&of.running_on, "on"));
-    let waited = format!("waiting{}", named(&of.waiting_behind, "behind"));
+    let ran = format!("running{}{clock}", named(of.running_on.as_deref(), "on"));
+    let waited = format!("waiting{}", named(of.waiting_behind.as_deref(), "behind"));
     let told = |pct: f64, doing: &str| (pct, format!("{} {pct:.0} % ({doing})", of.task));
     [told(of.running_pct, &ran), told(of.waiting_pct, &waited)]
 }
