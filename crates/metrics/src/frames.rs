@@ -19,8 +19,9 @@
 //! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
 //! (`first_open`), `an_end_with_a_number_is_of_that_frame` (`end_numbered`, `pass_done`),
 //! late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`, `works_on`, `cut`, `late`),
-//! all (`new`, `happened`, `begin`, `done`, `is_open`); `one`, `wake` and `values` are the tests'
-//! own. No test reaches `MOST_FOLLOWED` and `MOST_RECENT`.
+//! `the_time_of_a_frame_that_many_follow_is_cut` (`cut`, `MOST_FOLLOWED`), all (`new`, `happened`,
+//! `begin`, `done`, `is_open`); `one`, `wake` and `values` are the tests' own. No test reaches
+//! `MOST_RECENT`.
 //!
 //! Tests: below, crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand
 
@@ -541,5 +542,20 @@ mod tests {
         ] {
             assert_eq!(values.get(name), Some(expected), "{name}");
         }
+    }
+
+    /// Goal: 20 frames begin every 16 ms and none is done, but the first at 400 ms. Its time is cut
+    /// when the 16th after it begins, at 256 ms; 18 are dropped and take 16 ms each; the last takes
+    /// from 304 ms to the end at 400: 256 + 288 + 96 = 640 ms.
+    #[test]
+    fn the_time_of_a_frame_that_many_follow_is_cut() {
+        let mut frames = one(10);
+        for begin_ns in (0..20).map(|frame| frame * 16 * MS) {
+            happen!(frames, begin_ns => FrameBegin { task: 0, chain: 0, begin_ns });
+        }
+        happen!(frames, 400 * MS => FrameEnd { task: 1, chain: 0, frame: Some(0) });
+        let late = &frames.late(400 * MS)[0];
+        assert_eq!((late.frames, late.late), (20, 20));
+        assert_eq!(late.time_ns, u128::from(640 * MS));
     }
 }
