@@ -8,7 +8,7 @@
 //! scripts/same-runs.txt records it. Runs of equal hashes are one run (`independent`;
 //! docs/guide/results.md, "Intervals"). What a run did not measure is absent, not 0. Free: what
 //! leaves every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
-//! `every_observer_reports` (`finish`, `effects`, `value_of`, `happened`),
+//! `every_observer_reports` (`finish`, `effects`, `work_done`, `seconds`, `value_of`, `happened`),
 //! `every_plain_metric_is_reported_or_excluded_by_the_platform` (`finish`),
 //! `unknown_wakeups_have_no_latency` and `no_power_figures_no_energy` (`collector`),
 //! `a_report_of_another_run_is_refused` (the check of the end), `series_and_pairs_run_by_run`
@@ -24,6 +24,7 @@
 use crate::energy::EnergyReport;
 use crate::frames::Frames;
 use crate::idle_choices::IdleChoices;
+use crate::late_frames::LateChain;
 use crate::latency::{Latency, LatencyBucket, TaskLatency};
 use crate::measured::Measured;
 use crate::meter::EnergyMeter;
@@ -37,7 +38,7 @@ use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
 use std::collections::BTreeMap;
 use wakeplace_engine::{
-    BehaviourHash, Counted, Ended, GroupTotals, Happening, Observer, Options, RunReport,
+    BehaviourHash, Counted, Ended, GroupTotals, Happening, Observer, Options, RunReport, TaskTotals,
 };
 use wakeplace_outcome::Method;
 use wakeplace_platform::Platform;
@@ -68,6 +69,8 @@ pub struct RunMetrics {
     pub idle_states: Vec<String>,
     /// Placements by sizes of task and CPUs; all 0 unless `Options::wakeup_cases`.
     pub wakeup_cases: WakeupCases,
+    /// What late and dropped frames took their time for, per chain in the order of the workload.
+    pub late_frames: Vec<LateChain>,
     /// Hash of what happened: choices, stretches, times and energy (`BehaviourHash`).
     pub behaviour_hash: u64,
 }
@@ -91,6 +94,7 @@ impl RunMetrics {
             wake_latency: Vec::new(),
             idle_states: Vec::new(),
             wakeup_cases: WakeupCases::default(),
+            late_frames: Vec::new(),
             behaviour_hash,
         }
     }
@@ -102,7 +106,7 @@ impl RunMetrics {
             measured: Measured::new(&workload.series),
             count: workload.count.clone(),
             ends: workload.comes_to_an_end(),
-            frames: Frames::new(&workload.chains),
+            frames: Frames::of_run(platform, workload),
             energy: EnergyMeter::of_run(platform, options),
             latency: (!workload.wakeups_unknown).then(|| match workload.no_periods {
                 true => Latency::of_recording(workload.tasks.len()),
@@ -180,7 +184,6 @@ impl Collector {
         effects(report, self.n_cpus, &mut values);
         budgets(report, &mut values);
         self.measured.report(&mut values);
-        let seconds = |ns: u128| ns as f64 / NS_PER_SECOND;
         let figures = self.count.iter().flat_map(|count| &count.figures);
         for (figure, counted) in figures.zip(report.counted.iter().cycle()) {
             values.set(figure.metric, value_of(figure.of, *counted));
@@ -194,22 +197,7 @@ impl Collector {
             (false, true) => {}
             (false, false) => values.set("runtime_s", seconds(report.end_ns.into())),
         }
-        let run: u128 = report.tasks.iter().map(|t| u128::from(t.run_ns)).sum();
-        let wait: u128 = report.tasks.iter().map(|t| u128::from(t.wait_ns)).sum();
-        if let Some(joules) = values.get("cpu_energy_j")
-            && report.end_ns > 0
-        {
-            values.set("cpu_power_w", joules / seconds(report.end_ns.into()));
-        }
-        let work: u128 = report.tasks.iter().map(|t| u128::from(t.work_ns)).sum();
-        if let Some(joules) = values.get("cpu_energy_j")
-            && work > 0
-        {
-            values.set("cpu_energy_per_work_j", joules / seconds(work));
-        }
-        values.set("task_work_s", seconds(work));
-        values.set("task_run_s", seconds(run));
-        values.set("task_wait_s", seconds(wait));
+        work_done(report, &mut values);
         add_figures(&mut self.behaviour, energy.as_ref(), report);
         RunMetrics {
             values,
@@ -221,9 +209,34 @@ impl Collector {
             wake_latency: self.latency.as_ref().map_or(Vec::new(), Latency::buckets),
             idle_states: self.idle_states,
             wakeup_cases: self.wakeup_cases,
+            late_frames: self.frames.late(report.end_ns),
             behaviour_hash: self.behaviour.value(),
         }
     }
+}
+
+/// A time in seconds.
+fn seconds(ns: u128) -> f64 {
+    ns as f64 / NS_PER_SECOND
+}
+
+/// What tasks ran, waited and got done, and the energy that it took.
+fn work_done(report: &RunReport, values: &mut Values) {
+    let sum = |of: fn(&TaskTotals) -> u64| -> u128 {
+        report.tasks.iter().map(|task| u128::from(of(task))).sum()
+    };
+    let work = sum(|task| task.work_ns);
+    if let Some(joules) = values.get("cpu_energy_j") {
+        if report.end_ns > 0 {
+            values.set("cpu_power_w", joules / seconds(report.end_ns.into()));
+        }
+        if work > 0 {
+            values.set("cpu_energy_per_work_j", joules / seconds(work));
+        }
+    }
+    values.set("task_work_s", seconds(work));
+    values.set("task_run_s", seconds(sum(|task| task.run_ns)));
+    values.set("task_wait_s", seconds(sum(|task| task.wait_ns)));
 }
 
 /// A figure made of what was counted.

@@ -4,7 +4,7 @@
 //! "In the JSON"). Sums are integers; one division makes each figure.
 //!
 //! Called for the details of a result by `crates/report/src/json.rs` and
-//! `crates/study/src/study.rs`.
+//! `crates/study/src/study.rs`; late_frames.rs calls `percent`.
 //!
 //! What must stay: the order of lists: clusters, states and clocks as the platform has them,
 //! reasons by their numbers, latencies ascending. Keys and places in lists are in the JSON. Shares
@@ -22,6 +22,7 @@
 
 use crate::collector::RunMetrics;
 use crate::energy::{CpuEnergy, EnergyReport};
+use crate::late_frames::late_frames;
 use crate::latency::LatencyBucket;
 use crate::residency::{ClusterResidency, StateResidency};
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ pub fn details(runs: &[RunMetrics], reports: &[RunReport]) -> Details {
             .collect(),
         placements_per_run: reasons(reports),
         task_threads_run_s_periods_missed: periods(runs, reports),
+        late_frames: late_frames(runs, reports),
     }
 }
 
@@ -202,7 +204,7 @@ fn energy(runs: &[RunMetrics], clusters: &[Spent]) -> Option<Energy> {
 }
 
 /// A part of a whole in percent; of nothing 0.
-fn percent(part: u128, whole: u128) -> f64 {
+pub(crate) fn percent(part: u128, whole: u128) -> f64 {
     if whole == 0 {
         0.0
     } else {

@@ -10,10 +10,13 @@
 //! to 100. Tests by part: crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (all
 //! keys, read back), crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json`
 //! (`Energy`, `Residency`, `Frequencies`), report.rs::`kinds_of_cpu_within_a_cluster_add_up`
-//! (`kinds`, `name`).
+//! (`kinds`, `name`),
+//! crates/cli/tests/all/late_frames.rs::`late_frames_say_which_task_took_the_time` (`LateFrames`,
+//! `LateTask`).
 //!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/cli/tests/all/report.rs,
+//! crates/cli/tests/all/late_frames.rs::late_frames_say_which_task_took_the_time,
 //! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 
 use crate::Pairs;
@@ -40,6 +43,9 @@ pub struct Details {
     /// Tasks, threads of one name together, mean of the runs; empty if none has periods.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub task_threads_run_s_periods_missed: Vec<TaskPeriods>,
+    /// What late and dropped frames took their time for, per chain; empty if there were none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub late_frames: Vec<LateFrames>,
 }
 
 /// A task: its name, threads, the time they ran in s, their periods, and those that were missed. A
@@ -114,4 +120,39 @@ pub struct Frequencies {
     /// it, share of the CPUs' time that they were busy at it.
     #[serde(default)]
     pub khz_time_busy_pct: Vec<(u64, f64, f64)>,
+}
+
+/// A chain's late and dropped frames, mean of the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LateFrames {
+    /// Name of the chain.
+    pub chain: String,
+    /// Frames that count.
+    pub frames_per_run: f64,
+    /// Those of them that were late or dropped.
+    pub late_per_run: f64,
+    /// The time of these, s.
+    pub late_s_per_run: f64,
+    /// Tasks that ran or waited in it, the one that did so longest first.
+    pub tasks: Vec<LateTask>,
+}
+
+/// What a task did in the time of late and dropped frames; shares are of that time. Threads of one
+/// name are added up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LateTask {
+    /// Its name.
+    pub task: String,
+    /// It ran for the frame or for one before.
+    pub running_pct: f64,
+    /// It could have run, and did not.
+    pub waiting_pct: f64,
+    /// The rest: it slept, or did something else.
+    pub asleep_pct: f64,
+    /// Cluster or kind of CPU on which it ran most; null if it did not run.
+    pub running_on: Option<String>,
+    /// Mean clock while it ran.
+    pub running_khz_mean: Option<f64>,
+    /// The task that ran most while it waited; null if nobody ran there.
+    pub waiting_behind: Option<String>,
 }

@@ -12,8 +12,8 @@
 //! `a_mean_that_goes_another_way_explains_itself` (`goes_apart`), `modelled_joules_say_so`
 //! (`named`, `single`), `narrow_terminals_get_tables_as_narrow_as_whole_words_allow` (`compared`,
 //! `comparisons`), results.rs::`periods_are_compared_task_by_task` (`tasks_of`), all (`comparison`,
-//! `tables`, `length`, `of_cases`, `mean`, `with_unit`,
-//! `unit_of`), `csv_has_every_metric_of_every_policy` (`csv`).
+//! `tables`, `length`, `of_cases`, `mean`, `with_unit`, `unit_of`),
+//! `csv_has_every_metric_of_every_policy` (`csv`).
 //!
 //! Callers: html/compared.rs (`expected_by_chance`, `key_metrics`), json.rs (`intervals`,
 //! `verdicts`), diff.rs (`human`), crates/cli/src/expect.rs (`unit_of`), html/figures.rs
@@ -28,7 +28,9 @@ use crate::phrase::{
     APART, Judge, MODELLED, WHY_APART, cell, instead, interval, is_apart, is_judged, of_power,
     paint, short_policy, verdict, wrap,
 };
-use crate::{Align, Cell, Format, Style, Table, Tone, clusters, json, number, states, tasks};
+use crate::{
+    Align, Cell, Format, Style, Table, Tone, clusters, json, late_frames, number, states, tasks,
+};
 use wakeplace_metrics::{KEY_METRICS, Summary, find_metric, paired, series};
 use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, TaskPeriods, Verdict};
 use wakeplace_study::{Comparison, PolicyRuns};
@@ -239,7 +241,9 @@ fn tables(result: &outcome::Comparison, chosen: &[String], format: Format, style
     match result.runs.as_slice() {
         [] => "nothing was run\n".to_owned(),
         [one] if chosen.is_empty() => {
-            single(one, result, chosen).render(format, style) + &tasks::table(one, format, style)
+            let late = late_frames::lines(&late_frames::of_runs(&result.runs), format, style);
+            let table = single(one, result, chosen).render(format, style) + &late;
+            table + &tasks::table(one, format, style)
         }
         [one] => single(one, result, chosen).render(format, style),
         _ => {
@@ -252,6 +256,8 @@ fn tables(result: &outcome::Comparison, chosen: &[String], format: Format, style
             }
             if chosen.is_empty() {
                 let name = |run: &Run| short_policy(&result.runs[0].policy, &run.policy);
+                let late = late_frames::of_runs(&result.runs);
+                text.push_str(&late_frames::lines(&late, format, style));
                 text.push_str(&clusters::table(result, name, format, style));
                 text.push_str(&tasks::several(&tasks_of(result), format, style));
             }

@@ -17,6 +17,7 @@ mod diff;
 mod evaluation;
 mod html;
 mod json;
+mod late_frames;
 mod length;
 mod lines;
 mod number;

@@ -30,6 +30,7 @@ mod kernel;
 mod kernel_diff;
 mod kernel_runs;
 mod lab;
+mod late_frames;
 mod mcp;
 mod output;
 mod promise;

@@ -11,14 +11,14 @@
 //! `busy_at`, `frequency_table` and `key`. `changes` has no test of its own for what lies far out.
 //!
 //! Callers: residency.rs (`chart`, `each`, `heads`, `first_cells`, `depths`), energy.rs (`chart`,
-//! `each`, `heads`, `depths`), latency.rs (`chart`, `each`, `heads`, `first_cells`), compared.rs
-//! (`sections`), study.rs (`sections`).
+//! `each`, `heads`, `depths`), late_frames.rs (`each`, `section`), latency.rs (`chart`, `each`,
+//! `heads`, `first_cells`), compared.rs (`sections`), study.rs (`sections`).
 //!
 //! Tests: crates/report/src/html/tests.rs
 
 use super::charts::{Bar, Dot, bars, dots};
 use super::view::{Block, Cell, Chart, Section, Table};
-use super::{energy, latency, residency};
+use super::{energy, late_frames, latency, residency};
 use crate::number;
 use serde_json::Value;
 use wakeplace_outcome::Details;
@@ -49,6 +49,7 @@ pub(super) fn sections(id: &str, cases: &[Shown<'_>]) -> Vec<Section> {
         residency::section_of(id, cases),
         frequencies(id, cases),
         latency::section_of(id, cases),
+        late_frames::section_of(id, cases),
         placements(id, cases),
     ];
     all.into_iter().flatten().collect()

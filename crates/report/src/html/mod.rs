@@ -29,6 +29,7 @@ mod details;
 mod drawings;
 mod energy;
 mod figures;
+mod late_frames;
 mod latency;
 pub(crate) mod lengths;
 mod lines;

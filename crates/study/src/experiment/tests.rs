@@ -176,6 +176,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             wake_latency: Vec::new(),
             idle_states: Vec::new(),
             wakeup_cases: WakeupCases::default(),
+            late_frames: Vec::new(),
             behaviour_hash: event_hash,
         },
         report: RunReport {
