@@ -75,6 +75,7 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
     output.write(&imported.toml, terminal)?;
     let summary = summary(&imported, args.output.as_deref());
     terminal.eprint(&hung(&summary, terminal.stderr_width()));
+    imported.warnings.iter().for_each(|text| terminal.warn(text));
     Ok(Verdict::Ok)
 }
 

@@ -28,6 +28,7 @@ mod fill;
 mod found;
 mod lisa;
 mod nrg_model;
+mod per_mhz;
 mod speeds;
 mod sysfs;
 mod text;
@@ -68,6 +69,9 @@ pub struct Imported {
     pub platform: Platform,
     /// What the source lacks and was filled in, and what of it was left out, one line each.
     pub said: Vec<String>,
+    /// Of what was filled in, what may be far off: to be looked at before any result is believed.
+    /// The file has these among its notes.
+    pub warnings: Vec<String>,
 }
 
 /// Why there is no platform.
@@ -241,7 +245,9 @@ fn finish(
     place: &str,
     mut said: Vec<String>,
 ) -> Result<Imported, ImportError> {
-    said.extend(fill::fill(&mut found));
+    let mut warnings = Vec::new();
+    said.extend(fill::fill(&mut found, &mut warnings));
+    found.notes.extend(warnings.iter().cloned());
     let (toml, more) = write::file(&found, &text::slug(name), place);
     said.extend(more);
     let platform = Platform::from_toml(&toml, "platform").map_err(|error| {
@@ -258,6 +264,7 @@ fn finish(
         toml,
         platform,
         said,
+        warnings,
     })
 }
 
