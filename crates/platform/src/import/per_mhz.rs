@@ -5,7 +5,7 @@
 //! on. A device tree compares the cores of one chip, so kinds are measured by the small core that
 //! their device trees share with them (a family). Kinds of two families have no common measure.
 //!
-//! Called by `speeds.rs`.
+//! Called by `speeds.rs` and `by_kinds.rs`.
 //!
 //! What must stay: a figure is as the named file has it; a kind that is not in the table is never
 //! silently taken for another. Free: what leaves the files of imports as they are (ARCHITECTURE.md,
@@ -126,6 +126,16 @@ pub(super) fn of_kinds(kinds: &[&str]) -> PerMhz {
         said,
         warning: warning(&strange, &known, best),
     }
+}
+
+/// All kinds of the table.
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().copied().flatten().map(|kind| kind.name)
+}
+
+/// The kinds that have a common measure with this one, itself among them.
+pub(super) fn beside(kind: &str) -> Vec<&'static str> {
+    family(&[kind]).iter().map(|kind| kind.name).collect()
 }
 
 /// The family of most of the kinds, the first among equals; empty: the table has none of them.
