@@ -6,7 +6,7 @@
 //! What must stay: `NUMBERxKIND@CLOCK`, separated by commas; capacities are those that the kernel
 //! would make of `capacity-dmips-mhz` of other boards; a kind without such a figure is refused, as
 //! nothing is invented. Free: words of messages that no test quotes. Tests by part:
-//! `a_board_is_made_of_kinds_and_clocks` (`read`, `capacities`, `clock`),
+//! `a_board_is_made_of_kinds_and_clocks` (`read`, `found`, `arch`, `capacities`, `clock`),
 //! `wrong_clusters_are_refused` (`cluster`, `check_kinds`, `nearest_kind`).
 //!
 //! Tests: crates/platform/tests/all/import/kinds.rs
@@ -74,7 +74,7 @@ fn cluster(text: &str) -> Option<Cluster<'_>> {
         mhz.filter(|mhz| (1..=MAX_MHZ).contains(mhz))
     };
     let (low, high) = (mhz(low)?, mhz(high)?);
-    let cores = number.parse().ok();
+    let cores = number.parse::<usize>().ok();
     let cores = cores.filter(|cores| (1..=MAX_CPUS).contains(cores))?;
     (low <= high && !kind.is_empty()).then_some(Cluster {
         cores,

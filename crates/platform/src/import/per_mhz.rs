@@ -10,10 +10,10 @@
 //! What must stay: a figure is as the named file has it; a kind that is not in the table is never
 //! silently taken for another. Free: what leaves the files of imports as they are (ARCHITECTURE.md,
 //! "What a change may touch"), and words of messages that no test quotes. Tests by part:
-//! `a_kind_is_measured_by_the_small_core_of_its_chip` (`of_kinds`, the table),
-//! `a_kind_that_is_not_in_the_table_is_named` (the warning),
+//! `a_kind_is_measured_by_the_small_core_of_its_chip` (`of_kinds`, `family`, `in_words`),
+//! `a_kind_that_is_not_in_the_table_is_named` (`warning`),
 //! crates/platform/tests/all/import/kinds.rs::`kinds_without_capacities_have_speeds` (both in an
-//! import).
+//! import), kinds.rs::`wrong_clusters_are_refused` (`known`, `beside`).
 //!
 //! Tests: below, crates/platform/tests/all/import/kinds.rs
 
@@ -115,8 +115,10 @@ pub(super) fn of_kinds(kinds: &[&str]) -> PerMhz {
         let kind = find(name).or(best);
         kind.map_or((1, 1), |kind| (kind.part, kind.whole))
     };
-    let (known, strange): (Vec<&str>, Vec<&str>) =
-        distinct.iter().partition(|name| find(name).is_some());
+    let (known, strange): (Vec<&str>, Vec<&str>) = distinct
+        .iter()
+        .copied()
+        .partition(|name| find(name).is_some());
     let said = match (distinct.len() > 1, known.is_empty()) {
         (true, false) => in_words(known.iter().filter_map(|name| find(name))),
         _ => "1".to_owned(),
@@ -141,7 +143,7 @@ pub(super) fn beside(kind: &str) -> Vec<&'static str> {
 /// The family of most of the kinds, the first among equals; empty: the table has none of them.
 fn family(kinds: &[&str]) -> &'static [Kind] {
     let mut best: (usize, &'static [Kind]) = (0, &[]);
-    for family in FAMILIES {
+    for family in FAMILIES.iter().copied() {
         let own = family.iter().filter(|kind| kinds.contains(&kind.name));
         let count = own.count();
         if count > best.0 {

@@ -7,7 +7,7 @@
 //! reader's own message is told. Free: words and their order. Tests by part:
 //! `the_tables_are_those_of_the_reader` (the tables), `the_page_has_every_key`
 //! (docs/guide/platform-keys.md), bad_files.rs::`all_missing_keys_are_told_at_once` (`flaw`,
-//! `look`, `described`).
+//! `look`, `described`, `named`).
 //!
 //! Tests: below, crates/platform/tests/all/bad_files.rs
 
