@@ -6,8 +6,8 @@
 //! What must stay: the grammar of conditions (`wakeplace_metrics::Expectation`), the columns of the
 //! table, and exit code 1 for a missed condition: scripts and CI rely on them. What is not told
 //! fails with `--strict` alone. A cluster, kind or state that a condition names is there on every
-//! platform. Tests by part: `the_nearest_that_was_measured_is_offered` (`measured_instead`),
-//! sums.rs::`the_last_line_says_where` (`is_shown` by gates.rs::`several_boards_are_one_table`),
+//! platform. Tests by part: sums.rs::`the_last_line_says_where` (`is_shown` by
+//! gates.rs::`several_boards_are_one_table`),
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`check`, `text`, `Found`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`one_of`, `about`, `not_compared`),
 //! results.rs::`two_results_are_compared` (`of_results`, `leave_open`, `say_limit`),
@@ -17,7 +17,7 @@
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`one`, `names`),
 //! crates/cli/tests/all/said.rs::`lists_are_told_from_names` (`a_single`).
 //!
-//! Tests: below, crates/cli/tests/all/results.rs,
+//! Tests: crates/cli/tests/all/results.rs,
 //! crates/cli/tests/all/gates.rs,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
 //! crates/cli/tests/all/said.rs::lists_are_told_from_names
@@ -28,7 +28,9 @@ pub(crate) use sums::sum_of;
 
 use crate::failure::{Failure, Verdict};
 use crate::junit::suite_of;
-use wakeplace_metrics::{Expectation, ExpectationError, Limit, METRICS, PairedDelta, RunMetrics};
+use wakeplace_metrics::{
+    Expectation, ExpectationError, Limit, METRICS, PairedDelta, RunMetrics, measured_instead,
+};
 use wakeplace_outcome::Check;
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
@@ -307,31 +309,6 @@ impl Found {
     }
 }
 
-/// The nearest of the metrics that were measured to one that was not: a slip or two apart, else the
-/// shortest of those that measure the same in another unit or of more or fewer things, else one
-/// with the same first and last word.
-pub(crate) fn measured_instead<'a>(
-    metric: &str,
-    measured: impl Iterator<Item = &'a str> + Clone,
-) -> Option<&'a str> {
-    let own = subject(metric);
-    let is_kin = |name: &&str| subject(name).contains(own) || own.contains(subject(name));
-    let kin = measured.clone().filter(is_kin);
-    let like = measured.clone().filter(|name| ends(name) == ends(metric));
-    let near = nearest(metric, measured).or_else(|| kin.min_by_key(|name| name.len()));
-    near.or_else(|| like.min_by_key(|name| name.len()))
-}
-
-/// The name of a metric without its last word, mostly the unit.
-fn subject(name: &str) -> &str {
-    name.rsplit_once('_').map_or(name, |(subject, _)| subject)
-}
-
-/// The first and the last word of a name.
-fn ends(name: &str) -> Option<(&str, &str)> {
-    name.split('_').next().zip(name.rsplit('_').next())
-}
-
 /// Checks every condition on the policies that it is about.
 pub(crate) fn check(expectations: &[Expectation], judged: &Judged<'_>, strict: bool) -> Checked {
     let mut checked = Checked {
@@ -550,27 +527,5 @@ impl Checked {
     /// People are shown something of it.
     pub(crate) fn is_shown(&self) -> bool {
         !self.rows.is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::measured_instead;
-
-    /// Goal: the joules of a board's CPUs stand for the board's, bogo for joules, periods for
-    /// frames; what has nothing to do with it is not offered.
-    #[test]
-    fn the_nearest_that_was_measured_is_offered() {
-        let joules = ["cpu_energy_j", "cpu_energy_per_work_j", "runtime_s"];
-        let bogo = ["cpu_energy_bogo", "missed_periods_total", "runtime_s"];
-        let of = |metric: &str, measured: [&'static str; 3]| {
-            measured_instead(metric, measured.into_iter())
-        };
-        assert_eq!(of("energy_j", joules), Some("cpu_energy_j"));
-        assert_eq!(of("energy_j", bogo), Some("cpu_energy_bogo"));
-        assert_eq!(of("cpu_energy_j", bogo), Some("cpu_energy_bogo"));
-        let frames = "missed_frames_total";
-        assert_eq!(of(frames, bogo), Some("missed_periods_total"));
-        assert_eq!(of(frames, joules), None);
     }
 }

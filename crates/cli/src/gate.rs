@@ -25,7 +25,7 @@ use crate::args::GateArgs;
 use crate::expect::{self, Case, Checked, HEADS, Judged, JudgedRuns};
 use crate::failure::{Failure, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
-use wakeplace_metrics::{Expectation, Limit, MODELLED, RunMetrics};
+use wakeplace_metrics::{Expectation, Limit, MODELLED, RunMetrics, measured_instead};
 use wakeplace_outcome::{Check, Study as StudyResult};
 use wakeplace_report::{Align, Cell, Format, Style, Table};
 use wakeplace_study::{Base, RunRecord, Study, StudyOptions, Sweep, study_records};
@@ -288,7 +288,7 @@ impl Gate {
         let absent = names.filter(|name| !record.metrics.contains_key(*name));
         let measured = record.metrics.keys().map(String::as_str);
         absent
-            .filter_map(|name| expect::measured_instead(name, measured.clone()))
+            .filter_map(|name| measured_instead(name, measured.clone()))
             .map(str::to_owned)
             .collect()
     }

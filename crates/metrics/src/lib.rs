@@ -53,7 +53,7 @@ pub use latency::{Latency, LatencyBucket, TaskLatency};
 pub use meter::{EnergyMeter, PowerSource};
 pub use metric::{
     Better, KEY_METRICS, METRICS, MODELLED, MetricDef, UnknownMetric, Value, Values, find_metric,
-    of_power,
+    measured_instead, of_power,
 };
 pub use placements::Placements;
 pub use power::PlatformPower;

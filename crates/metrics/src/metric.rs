@@ -13,10 +13,12 @@
 //! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_cluster`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`).
-//! `for_state` has no test of its own. `grows_with_length` by
+//! `the_nearest_that_was_measured_is_offered` (`measured_instead`). `for_state` has no test of its
+//! own. `grows_with_length` by
 //! crates/report/src/diff/tests.rs::`what_grows_with_the_length_is_not_judged`.
 //!
-//! Callers: crates/cli/src/expect.rs (`for_cluster`, `for_state`), crates/report/src/comparison.rs
+//! Callers: crates/cli/src/expect.rs (`for_cluster`, `for_state`), that, crates/cli/src/gate.rs and
+//! crates/study/src/claims.rs (`measured_instead`), crates/report/src/comparison.rs
 //! (`is_of_cases`), crates/report/src/phrase.rs and crates/cli/src/commands/diff.rs
 //! (`grows_with_length`), crates/study/src/file/mod.rs (`is_of_cases`), many files (`find_metric`).
 //!
@@ -176,4 +178,31 @@ pub fn find_metric(name: &str) -> Result<&'static MetricDef, UnknownMetric> {
 fn plain_names() -> impl Iterator<Item = &'static str> {
     let names = METRICS.iter().map(|def| def.name);
     names.filter(|name| !name.contains('{'))
+}
+
+/// The nearest of the metrics that were measured to one that was not: a slip or two apart, else the
+/// shortest of those that measure the same in another unit or of more or fewer things, else one
+/// with the same first and last word.
+#[must_use]
+pub fn measured_instead<'a>(
+    metric: &str,
+    measured: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let own = subject(metric);
+    let is_kin = |name: &&str| subject(name).contains(own) || own.contains(subject(name));
+    let kin = measured.clone().filter(is_kin);
+    let like = measured.clone().filter(|name| ends(name) == ends(metric));
+    let near = wakeplace_text::nearest(metric, measured);
+    let near = near.or_else(|| kin.min_by_key(|name| name.len()));
+    near.or_else(|| like.min_by_key(|name| name.len()))
+}
+
+/// The name of a metric without its last word, mostly the unit.
+fn subject(name: &str) -> &str {
+    name.rsplit_once('_').map_or(name, |(subject, _)| subject)
+}
+
+/// The first and the last word of a name.
+fn ends(name: &str) -> Option<(&str, &str)> {
+    name.split('_').next().zip(name.rsplit('_').next())
 }

@@ -7,7 +7,7 @@
 //! before anything runs (`read`, `check`), what nobody measured afterwards (`judge`). Keys of
 //! files stay. Tests by part: `files_are_read_and_refused` (`read`),
 //! crates/cli/tests/all/review.rs::`claims_are_judged` (`judge`, `place`),
-//! review.rs::`wrong_claims_are_refused` (`check`, what nobody measured).
+//! review.rs::`wrong_claims_are_refused` (`check`, `unmeasured`).
 //!
 //! Tests: below, crates/cli/tests/all/review.rs
 
@@ -15,10 +15,11 @@ use crate::StudyError;
 use crate::comparison::{Comparison, PolicyRuns};
 use crate::error::Flaw;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use toml::Spanned;
-use wakeplace_metrics::Expectation;
+use wakeplace_metrics::{Expectation, measured_instead};
 use wakeplace_outcome::{Claim, ClaimPlace, Holds};
-use wakeplace_text::shorten;
+use wakeplace_text::{did_you_mean, shorten};
 
 type Text = Spanned<String>;
 
@@ -137,13 +138,10 @@ impl Claims {
         for said in &self.all {
             let both = comparisons.iter().zip(loads);
             let own = both.filter(|(of, load)| said.is_about(&of.platform, load));
-            let places: Vec<ClaimPlace> =
-                own.filter_map(|(of, load)| said.place(of, load)).collect();
+            let places = own.clone().filter_map(|(of, load)| said.place(of, load));
+            let places: Vec<ClaimPlace> = places.collect();
             if places.is_empty() {
-                let metric = &said.expect.metric;
-                let what = format!("no run that the claim is about has the metric `{metric}`");
-                let flaw = Flaw::new(said.at, what, "expected a metric that one of them has");
-                return Err(self.refuse(flaw));
+                return Err(self.refuse(said.unmeasured(own.map(|(of, _)| of))));
             }
             let any = |wanted: Holds| places.iter().any(|place| place.holds == wanted);
             let plain = |names: &[(usize, String)]| -> Vec<String> {
@@ -172,6 +170,19 @@ impl Said {
             names.is_empty() || names.iter().any(|(_, own)| own == name)
         };
         named(&self.boards, board) && named(&self.loads, load)
+    }
+
+    /// That none of its places measured the metric, with the nearest that one of them did.
+    fn unmeasured<'a>(&self, places: impl Iterator<Item = &'a Comparison>) -> Flaw {
+        let metric = &self.expect.metric;
+        let runs = places.flat_map(|of| &of.runs);
+        let first = runs.filter_map(|runs| runs.metrics.first());
+        let names = first.flat_map(|run| run.values.iter().map(|(name, _)| name));
+        let names: BTreeSet<&str> = names.collect();
+        let instead = did_you_mean(measured_instead(metric, names.iter().copied()));
+        let what = format!("no run that the claim is about has the metric `{metric}`");
+        let expected = format!("expected a metric that one of them has{instead}");
+        Flaw::new(self.at, what, expected)
     }
 
     /// Whether it holds here; None: the metric was not measured.

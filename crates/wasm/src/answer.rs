@@ -109,10 +109,12 @@ fn import(file: &str, asked: &Asked) -> Result<Value, String> {
         false => capture(bytes, file),
     };
     let imported = imported.map_err(words)?;
+    // What may be far off stands first.
+    let said: Vec<&String> = imported.warnings.iter().chain(&imported.said).collect();
     Ok(json!({
         "name": imported.platform.name,
         "toml": imported.toml,
-        "said": imported.said,
+        "said": said,
     }))
 }
 

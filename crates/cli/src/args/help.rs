@@ -209,6 +209,12 @@ Examples:
   A board by its device tree, with the voltages that the tree lacks
   wakeplace platform import --dtb board.dtb --voltages volts.csv -o board.toml";
 
+pub(super) const PLATFORM_NEW: &str = "\
+Examples:
+  wakeplace platform new --clusters 4xcortex-a520@2000MHz,4xcortex-a725@600-3000MHz -o new.toml
+
+  What the words do not say is assumed, marked in the file, and listed. There is no power.";
+
 pub(super) const PLATFORM_CAPTURE: &str = "\
 Examples:
   wakeplace platform capture > capture.sh

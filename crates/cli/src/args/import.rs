@@ -1,10 +1,11 @@
-//! Options of `platform import` and `platform capture` (docs/guide/import.md), and of
+//! Options of `platform import`, `new` and `capture` (docs/guide/import.md), and of
 //! `workload record` (docs/guide/traces-in.md).
 //!
 //! What must stay: names and defaults of options. One source is given, and only one. A program to
 //! record stands behind `--`. Free: help texts and their order. Tests by part:
 //! crates/cli/tests/all/help.rs::`every_example_works` (sources of an import),
 //! crates/cli/tests/all/bad_platforms.rs::`a_capture_is_no_folder` (`PlatformCaptureArgs`),
+//! bad_platforms.rs::`a_new_board_is_whole_or_refused` (`PlatformNewArgs`),
 //! crates/cli/tests/all/interrupt.rs::`an_ended_recording_leaves_the_kernel_as_it_was`
 //! (`WorkloadRecordArgs`).
 //!
@@ -44,6 +45,25 @@ pub(crate) struct PlatformImportArgs {
     /// Name of the platform inside the file [default: the source's]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(crate) name: Option<String>,
+    /// Write the platform file here [default: standard output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `platform new`.
+#[derive(Debug, Args)]
+pub(crate) struct PlatformNewArgs {
+    /// Clusters, each NUMBERxKIND@CLOCK; a clock is the highest, or LOW-HIGH, in MHz
+    #[arg(long, value_name = "CLUSTER,...", help_heading = "Input")]
+    pub(crate) clusters: String,
+    /// Name of the platform inside the file
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "new-board",
+        help_heading = "Output"
+    )]
+    pub(crate) name: String,
     /// Write the platform file here [default: standard output]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,

@@ -41,7 +41,9 @@ pub(crate) use diff::DiffArgs;
 pub(crate) use evaluate::EvaluateArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use gates::GateArgs;
-pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
+pub(crate) use import::{
+    PlatformCaptureArgs, PlatformImportArgs, PlatformNewArgs, WorkloadRecordArgs,
+};
 pub(crate) use kernel::{KernelBuildArgs, KernelCommand, KernelDiffArgs, KernelListArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use mcp::McpArgs;

@@ -13,7 +13,7 @@
 //! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/said.rs,
 //! crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused
 
-use super::import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
+use super::import::{PlatformCaptureArgs, PlatformImportArgs, PlatformNewArgs, WorkloadRecordArgs};
 use super::{AnswerFormat, FormatName, ShowFormat, help, values};
 use clap::{Args, Subcommand};
 use wakeplace_workload::Dialect;
@@ -52,6 +52,13 @@ pub(crate) enum PlatformCommand {
         arg_required_else_help = true
     )]
     Import(PlatformImportArgs),
+    /// Write a platform file of a board that is known by its kinds of cores and clocks
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::PLATFORM_NEW,
+        arg_required_else_help = true
+    )]
+    New(PlatformNewArgs),
     /// Print a shell script that saves what `import --sysfs` reads, for a machine without wakeplace
     #[command(help_template = help::TEMPLATE, before_help = help::PLATFORM_CAPTURE)]
     Capture(PlatformCaptureArgs),

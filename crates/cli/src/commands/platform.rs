@@ -33,6 +33,7 @@ pub(crate) fn run(command: PlatformCommand, terminal: Terminal) -> Outcome {
         PlatformCommand::List(args) => list(&args, terminal),
         PlatformCommand::Show(args) => show(&args, terminal),
         PlatformCommand::Import(args) => platform_import::run(&args, terminal),
+        PlatformCommand::New(args) => platform_import::new(&args, terminal),
         PlatformCommand::Capture(args) => platform_import::capture(&args, terminal),
     }
 }

@@ -1,4 +1,4 @@
-//! `platform import` and `platform capture` (docs/guide/import.md).
+//! `platform import`, `platform new` and `platform capture` (docs/guide/import.md).
 //!
 //! What is read and assumed is `wakeplace_platform::import`'s. Free: the summary, which is on
 //! standard error.
@@ -6,8 +6,9 @@
 //! What must stay: an import is complete or not there (`output.rs`), and what is read is not
 //! written over. The capture script runs on machines without anything of this project; its exit
 //! code 3 says that something is missing. Tests by part:
-//! crates/cli/tests/all/help.rs::`every_example_works` (`run`, `capture`),
+//! crates/cli/tests/all/help.rs::`every_example_works` (`run`, `new`, `capture`),
 //! crates/cli/tests/all/bad_platforms.rs::`an_import_spares_what_it_reads` (places),
+//! bad_platforms.rs::`a_new_board_is_whole_or_refused` (`new`, `check_name`),
 //! bad_platforms.rs::`a_capture_is_no_folder` (`capture`, `CAPTURE`),
 //! crates/cli/tests/all/said.rs::`an_import_says_which_folder_it_needs` (wrong folders),
 //! crates/cli/tests/all/faults/mod.rs::`an_import` and faults/mod.rs::`a_capture` (each call fails
@@ -18,7 +19,7 @@
 //! crates/cli/tests/all/said.rs::an_import_says_which_folder_it_needs,
 //! crates/cli/tests/all/faults/mod.rs, crates/cli/tests/all/kept_inputs.rs
 
-use crate::args::{PlatformCaptureArgs, PlatformImportArgs};
+use crate::args::{PlatformCaptureArgs, PlatformImportArgs, PlatformNewArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::interrupt;
 use crate::output::{A_FILE, Output};
@@ -31,7 +32,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use wakeplace_files::Place;
 use wakeplace_platform::PowerUnit;
-use wakeplace_platform::import::{Imported, Source, import};
+use wakeplace_platform::import::{Imported, Source, import, of_kinds};
 use wakeplace_text::printable;
 
 /// Runs on machines without anything of this project.
@@ -48,16 +49,7 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
         (_, _, Some(path)) => Source::Lisa(path),
         _ => Source::Live,
     };
-    let named = |name: &str| {
-        let sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(sound)
-    };
-    if let Some(name) = args.name.as_deref().filter(|name| !named(name)) {
-        return Err(Failure::Input(format!(
-            "--name `{}` cannot name a platform; expected a name such as `my-board` (a-z, 0-9, -)",
-            wakeplace_text::shorten(name)
-        )));
-    }
+    args.name.as_deref().map_or(Ok(()), check_name)?;
     let read = [
         ("--sysfs", &args.sysfs),
         ("--dtb", &args.dtb),
@@ -72,9 +64,43 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
     let output = Output::prepare(args.output.as_deref())?;
     let imported = import(source, args.energy_model.as_deref(), args.name.as_deref())
         .map_err(Failure::input)?;
+    finish(&imported, &output, args.output.as_deref(), terminal)
+}
+
+/// `platform new`.
+pub(super) fn new(args: &PlatformNewArgs, terminal: Terminal) -> Outcome {
+    check_name(&args.name)?;
+    let output = Output::prepare(args.output.as_deref())?;
+    let made = of_kinds(&args.clusters, "--clusters", &args.name).map_err(Failure::input)?;
+    finish(&made, &output, args.output.as_deref(), terminal)
+}
+
+/// A name that a platform can have.
+fn check_name(name: &str) -> Result<(), Failure> {
+    let sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(sound) {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "--name `{}` cannot name a platform; expected a name such as `my-board` (a-z, 0-9, -)",
+        wakeplace_text::shorten(name)
+    )))
+}
+
+/// Writes the file, and says what there is now.
+fn finish(
+    imported: &Imported,
+    output: &Output,
+    path: Option<&Path>,
+    terminal: Terminal,
+) -> Outcome {
     output.write(&imported.toml, terminal)?;
-    let summary = summary(&imported, args.output.as_deref());
+    let summary = summary(imported, path);
     terminal.eprint(&hung(&summary, terminal.stderr_width()));
+    imported
+        .warnings
+        .iter()
+        .for_each(|text| terminal.warn(text));
     Ok(Verdict::Ok)
 }
 

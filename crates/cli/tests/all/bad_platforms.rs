@@ -5,7 +5,8 @@
 //! Rules of the reader itself are tested in crates/platform/tests/all/bad_files.rs.
 //! Tests by part (in crates/cli/src): commands/platform.rs: `operating_points_must_rise` (files
 //! that are refused); commands/platform_import.rs: `an_import_spares_what_it_reads` (places),
-//! `a_capture_is_no_folder` (`capture`, `CAPTURE`); places.rs: `an_import_spares_what_it_reads`
+//! `a_capture_is_no_folder` (`capture`, `CAPTURE`), `a_new_board_is_whole_or_refused` (`new`);
+//! places.rs: `an_import_spares_what_it_reads`
 //! (`platform import`); args/import.rs: `a_capture_is_no_folder` (`PlatformCaptureArgs`); the
 //! reader of crates/platform by the command: all others.
 //! Helpers, and who fails with them: `changed`, `refused` (most tests).
@@ -172,4 +173,27 @@ fn a_capture_is_no_folder() {
     assert!(said.contains("is a folder, expected the name"), "{said}");
     let left = std::fs::read_dir(folder.path()).expect("there").count();
     assert_eq!(left, 1, "the script alone");
+}
+
+/// Goal: a board of kinds and clocks is a file that is read, or no file at all.
+#[test]
+fn a_new_board_is_whole_or_refused() {
+    let folder = folder();
+    let new = |clusters: &str, name: &str| {
+        let clusters = format!("--clusters={clusters}");
+        let name = format!("--name={name}");
+        let args = ["platform", "new", &clusters, &name, "-o", "new.toml"];
+        run_in(folder.path(), &args)
+    };
+    assert_refused(
+        &new("4xcortex-a521@2000MHz", "mine"),
+        &["--clusters", "`cortex-a521`", "did you mean `cortex-a520`?"],
+    );
+    assert_refused(&new("4xcortex-a520@2000MHz", "No Name"), &["--name"]);
+    assert!(!folder.path().join("new.toml").exists());
+    let words = "4xcortex-a520@2000MHz,4xcortex-a725@3000MHz";
+    common::assert_code(&new(words, "mine"), 0);
+    let shown = run_in(folder.path(), &["platform", "show", "new.toml"]);
+    common::assert_code(&shown, 0);
+    assert!(common::stdout(&shown).contains("cortex-a725"));
 }

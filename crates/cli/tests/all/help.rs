@@ -23,7 +23,7 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 38] = [
+const COMMANDS: [&[&str]; 39] = [
     &[],
     &["compare"],
     &["sim"],
@@ -41,6 +41,7 @@ const COMMANDS: [&[&str]; 38] = [
     &["platform", "list"],
     &["platform", "show"],
     &["platform", "import"],
+    &["platform", "new"],
     &["platform", "capture"],
     &["workload"],
     &["workload", "list"],

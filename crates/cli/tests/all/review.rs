@@ -424,6 +424,7 @@ fn wrong_claims_are_refused() {
         &[
             "claims.toml:2:10",
             "no run that the claim is about has the metric `missed_frames_total`",
+            "did you mean `missed_periods_total`?",
         ],
     );
     refused(

@@ -5,12 +5,13 @@
 //! Tests by part (in crates/metrics/src): metric.rs: `names_end_in_their_unit` (`METRICS`),
 //! `names_are_found_once` (`matches`, `is_of_cases`, `a_case`), `patterns_need_a_cluster`
 //! (`find_metric`), `unknown_names_get_the_nearest` (`UnknownMetric`, `plain_names`,
-//! `KEY_METRICS`); metric/table.rs: `names_are_found_once` (the table),
+//! `KEY_METRICS`), `the_nearest_that_was_measured_is_offered` (`measured_instead`);
+//! metric/table.rs: `names_are_found_once` (the table),
 //! `all_models_are_read_by_known_metrics` (`@measured`); metric/values.rs:
 //! `values_take_units_from_the_table_and_keep_name_order` (`set`, `set_cluster`, `iter`),
 //! `undefined_names_are_refused` (`set`).
 
-use super::{CASE, KEY_METRICS, METRICS, STATE, TIME, Values, find_metric};
+use super::{CASE, KEY_METRICS, METRICS, STATE, TIME, Values, find_metric, measured_instead};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 #[test]
@@ -118,4 +119,20 @@ fn values_take_units_from_the_table_and_keep_name_order() {
 #[should_panic(expected = "unknown metric `speed`")]
 fn undefined_names_are_refused() {
     Values::default().set("speed", 1.0);
+}
+
+/// Goal: the joules of a board's CPUs stand for the board's, bogo for joules, periods for
+/// frames; what has nothing to do with it is not offered.
+#[test]
+fn the_nearest_that_was_measured_is_offered() {
+    let joules = ["cpu_energy_j", "cpu_energy_per_work_j", "runtime_s"];
+    let bogo = ["cpu_energy_bogo", "missed_periods_total", "runtime_s"];
+    let of =
+        |metric: &str, measured: [&'static str; 3]| measured_instead(metric, measured.into_iter());
+    assert_eq!(of("energy_j", joules), Some("cpu_energy_j"));
+    assert_eq!(of("energy_j", bogo), Some("cpu_energy_bogo"));
+    assert_eq!(of("cpu_energy_j", bogo), Some("cpu_energy_bogo"));
+    let frames = "missed_frames_total";
+    assert_eq!(of(frames, bogo), Some("missed_periods_total"));
+    assert_eq!(of(frames, joules), None);
 }

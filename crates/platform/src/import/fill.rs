@@ -44,15 +44,16 @@ const IN_ORDER: &[&str] = &[
     "cortex-a520",
 ];
 
-/// Fills in everything but power in idle states; what was done, for the user.
-pub(super) fn fill(found: &mut Found) -> Vec<String> {
+/// Fills in everything but power in idle states; what was done, for the user. What may be far off
+/// goes to `warnings`.
+pub(super) fn fill(found: &mut Found, warnings: &mut Vec<String>) -> Vec<String> {
     let mut said = Vec::new();
     arch(found, &mut said);
     kinds(found);
     capacities(found, &mut said);
     tick(found, &mut said);
     clocks(found, &mut said);
-    super::speeds::fill(found, &mut said);
+    super::speeds::fill(found, &mut said, warnings);
     power(found, &mut said);
     idle(found, &mut said);
     said

@@ -4,7 +4,7 @@
 //! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there without
 //! its origin, and what was filled in is listed for the user (docs/guide/import.md).
 //!
-//! Called by `platform import`, the lab, the playground and fuzzing.
+//! Called by `platform import` and `platform new`, the lab, the playground and fuzzing.
 //!
 //! What must stay: same bytes in, same file out; the written file is read back before it is given
 //! out, so that no import breaks a rule of platforms; messages name the file as the caller did,
@@ -15,12 +15,14 @@
 //! hostile.rs::`one_message_names_the_file` (errors), hostile.rs::`files_that_are_missing`
 //! (`read_limited`), archives.rs::`other_descriptions_of_machines` (`refused`),
 //! voltages.rs::`coefficients_and_voltages_make_power` (`place`),
-//! round_trip.rs::`every_platform_comes_back` (`finish`). `capture`, `device_tree`, `plat_info` and
-//! `of_device_tree` are ways in: the files of archives.rs, hostile.rs and mod.rs go through them;
-//! `wrong` with what is refused.
+//! round_trip.rs::`every_platform_comes_back` (`finish`, `completed`),
+//! kinds.rs::`a_board_is_made_of_kinds_and_clocks` (`of_kinds`). `capture`, `device_tree`,
+//! `plat_info` and `of_device_tree` are ways in: the files of archives.rs, hostile.rs and mod.rs go
+//! through them; `wrong` with what is refused.
 //!
 //! Tests: crates/platform/tests/all/import
 
+mod by_kinds;
 mod costs;
 mod devicetree;
 mod energy;
@@ -28,6 +30,7 @@ mod fill;
 mod found;
 mod lisa;
 mod nrg_model;
+mod per_mhz;
 mod speeds;
 mod sysfs;
 mod text;
@@ -68,6 +71,9 @@ pub struct Imported {
     pub platform: Platform,
     /// What the source lacks and was filled in, and what of it was left out, one line each.
     pub said: Vec<String>,
+    /// Of what was filled in, what may be far off: to be looked at before any result is believed.
+    /// The file has these among its notes.
+    pub warnings: Vec<String>,
 }
 
 /// Why there is no platform.
@@ -193,6 +199,18 @@ pub fn plat_info(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
     finish(found, file, file, said)
 }
 
+/// A platform of clusters that are named by kind of core and clock, as
+/// `4xcortex-a520@2000MHz,4xcortex-a725@3000MHz`; `option` names them in messages.
+///
+/// # Errors
+/// They have another form, or name a kind of which no speed is known.
+pub fn of_kinds(clusters: &str, option: &str, name: &str) -> Result<Imported, ImportError> {
+    let mut said = Vec::new();
+    let found = by_kinds::read(clusters, option, &mut said)?;
+    let made = "Made by `wakeplace platform new`";
+    completed(found, name, (made, option), said)
+}
+
 /// Why a file is not read that is another description of a machine than the `wanted` one.
 fn refused(bytes: &[u8], file: &str, wanted: Given) -> Option<ImportError> {
     let given = given(bytes).filter(|given| *given != wanted)?;
@@ -236,13 +254,26 @@ fn of_device_tree(
 
 /// Fills in what is not known and writes the platform file; all that was said goes with it.
 fn finish(
-    mut found: Found,
+    found: Found,
     name: &str,
     place: &str,
+    said: Vec<String>,
+) -> Result<Imported, ImportError> {
+    let made = format!("Imported by `wakeplace platform import` from {place}");
+    completed(found, name, (&made, place), said)
+}
+
+/// The same, with how the file came to be.
+fn completed(
+    mut found: Found,
+    name: &str,
+    (made, place): (&str, &str),
     mut said: Vec<String>,
 ) -> Result<Imported, ImportError> {
-    said.extend(fill::fill(&mut found));
-    let (toml, more) = write::file(&found, &text::slug(name), place);
+    let mut warnings = Vec::new();
+    said.extend(fill::fill(&mut found, &mut warnings));
+    found.notes.extend(warnings.iter().cloned());
+    let (toml, more) = write::file(&found, &text::slug(name), made);
     said.extend(more);
     let platform = Platform::from_toml(&toml, "platform").map_err(|error| {
         let why = match error {
@@ -258,6 +289,7 @@ fn finish(
         toml,
         platform,
         said,
+        warnings,
     })
 }
 

@@ -1,5 +1,6 @@
 //! How fast CPUs are that a kernel takes for alike: by the firmware's word where a source has it,
-//! else by their clocks and kinds (docs/guide/import.md, "What is assumed, and how").
+//! else by their clocks and what their kinds do per MHz (`per_mhz.rs`; docs/guide/import.md, "What
+//! is assumed, and how").
 //!
 //! Called by `fill.rs`.
 //!
@@ -7,23 +8,26 @@
 //! engine works by them where capacities are alike, and a kernel never sees them. What is not the
 //! firmware's word is said to be assumed. Free: what leaves the files of imports as they are
 //! (ARCHITECTURE.md, "What a change may touch"), and words of messages that no test quotes. Tests
-//! by part: `speeds_by_clock_are_said_to_be_assumed` (`by_clock`, `fill`),
+//! by part: `speeds_by_clock_are_said_to_be_assumed` (`by_clock`, `of_intel`, `fill`),
+//! kinds.rs::`kinds_without_capacities_have_speeds` (`by_clock` of ARM's kinds),
 //! `hybrids_have_priorities_or_capacities` (the firmware's levels). No test of its own:
 //! `one_per_clock`.
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/kinds.rs
 
 use super::found::{Found, Origin, cpu_list, of_largest};
+use super::per_mhz::{self, PerMhz};
+use crate::arch::Arch;
 
 /// What an E core of Intel's gets done per clock, of a P core's 1: the scaling factors of
 /// `HYBRID_SCALING_FACTOR_ADL` and of E cores in drivers/cpufreq/intel_pstate.c.
 const EFFICIENCY_CORE: (u64, u64) = (78_741, 100_000);
 
 /// States the speeds of CPUs of one capacity that are not alike: of several kinds, or of several
-/// highest clocks. Elsewhere the capacity is the speed.
-pub(super) fn fill(found: &mut Found, said: &mut Vec<String>) {
+/// highest clocks. Elsewhere the capacity is the speed. Warnings go to `warnings`.
+pub(super) fn fill(found: &mut Found, said: &mut Vec<String>, warnings: &mut Vec<String>) {
     if found.speed.is_none() {
-        found.speed = by_clock(found, said);
+        found.speed = by_clock(found, said, warnings);
     }
     if let Some((speeds, _)) = &mut found.speed {
         one_per_clock(speeds, &found.clocks);
@@ -34,8 +38,13 @@ pub(super) fn fill(found: &mut Found, said: &mut Vec<String>) {
     }
 }
 
-/// Speeds by the highest clocks, where all CPUs have one capacity and their clocks differ.
-fn by_clock(found: &Found, said: &mut Vec<String>) -> Option<(Vec<u64>, Origin)> {
+/// Speeds by the highest clocks and the kinds, where all CPUs have one capacity and differ in one
+/// of the two.
+fn by_clock(
+    found: &Found,
+    said: &mut Vec<String>,
+    warnings: &mut Vec<String>,
+) -> Option<(Vec<u64>, Origin)> {
     if found
         .cpus
         .iter()
@@ -51,20 +60,21 @@ fn by_clock(found: &Found, said: &mut Vec<String>) -> Option<(Vec<u64>, Origin)>
             .iter()
             .for_each(|cpu| top[usize::from(*cpu)] = khz);
     }
-    let efficient = |cpu: usize| found.cpus[cpu].kind.as_deref() == Some("E");
-    let speed = |cpu: usize| match efficient(cpu) {
-        true => top[cpu] * EFFICIENCY_CORE.0 / EFFICIENCY_CORE.1,
-        false => top[cpu],
-    };
-    let speeds: Vec<u64> = (0..top.len()).map(speed).collect();
-    let kind = |cpu: usize| &found.cpus[cpu].kind;
-    if (0..top.len()).all(|cpu| speeds[cpu] == speeds[0] && kind(cpu) == kind(0)) {
+    let kinds: Vec<&str> = { found.cpus.iter() }
+        .map(|cpu| cpu.kind.as_deref().unwrap_or_default())
+        .collect();
+    if (0..top.len()).all(|cpu| top[cpu] == top[0] && kinds[cpu] == kinds[0]) {
         return None;
     }
-    let factor = match (0..top.len()).any(efficient) {
-        true => "0.787 for E cores (intel_pstate's scaling factors), 1 for all others",
-        false => "1",
+    let per_mhz = match found.arch() {
+        Arch::Arm | Arch::Arm64 => per_mhz::of_kinds(&kinds),
+        _ => of_intel(&kinds),
     };
+    warnings.extend(per_mhz.warning);
+    let speeds: Vec<u64> = { top.iter().zip(&per_mhz.factors) }
+        .map(|(khz, (part, whole))| khz * part / whole)
+        .collect();
+    let factor = per_mhz.said;
     let text = format!("the source does not say how fast a CPU is: highest clock times {factor}");
     let slower: Vec<u16> = (0u16..)
         .zip(&speeds)
@@ -77,6 +87,24 @@ fn by_clock(found: &Found, said: &mut Vec<String>) -> Option<(Vec<u64>, Origin)>
     };
     said.push(format!("speed, {whose}: {text}"));
     Some((speeds, Origin::assumed(text)))
+}
+
+/// What CPUs do per MHz where no kind but Intel's E cores is known to differ.
+fn of_intel(kinds: &[&str]) -> PerMhz {
+    let efficient = |kind: &&str| *kind == "E";
+    let factor = |kind: &&str| match efficient(kind) {
+        true => EFFICIENCY_CORE,
+        false => (1, 1),
+    };
+    let said = match kinds.iter().any(efficient) {
+        true => "0.787 for E cores (intel_pstate's scaling factors), 1 for all others",
+        false => "1",
+    };
+    PerMhz {
+        factors: kinds.iter().map(factor).collect(),
+        said: said.to_owned(),
+        warning: None,
+    }
 }
 
 /// CPUs of one clock have one speed, that of the fastest.

@@ -39,7 +39,7 @@ struct Writer<'a> {
 }
 
 /// The text of the file, and what was assumed while writing it.
-pub(super) fn file(found: &Found, name: &str, made_of: &str) -> (String, Vec<String>) {
+pub(super) fn file(found: &Found, name: &str, made: &str) -> (String, Vec<String>) {
     let by_cluster = found.clusters();
     let members = groups(&by_cluster);
     let names = names(found, &members);
@@ -49,7 +49,7 @@ pub(super) fn file(found: &Found, name: &str, made_of: &str) -> (String, Vec<Str
         by_cluster,
         said: Vec::new(),
     };
-    let mut out = writer.head(name, made_of);
+    let mut out = writer.head(name, made);
     out += &writer.cluster_tables();
     out += &writer.topology();
     out += &writer.shared();
@@ -142,12 +142,12 @@ impl Writer<'_> {
     }
 
     /// The file's beginning: what made it, the name, the kernel's tick.
-    fn head(&mut self, name: &str, made_of: &str) -> String {
+    fn head(&mut self, name: &str, made: &str) -> String {
         let title = self.found.title.as_deref().unwrap_or("An imported machine");
         let mut out = comment(&format!(
-            "Imported by `wakeplace platform import` from {made_of}. Every table says where its \
-             figures come from (`source`) and how they are known (`standing`); what the source \
-             lacks is \"assumed\". Replace it by what you know of the machine."
+            "{made}. Every table says where its figures come from (`source`) and how they are \
+             known (`standing`); what the source lacks is \"assumed\". Replace it by what you know \
+             of the machine."
         ));
         out.push('\n');
         out += &entry("name", name);

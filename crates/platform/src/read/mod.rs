@@ -11,7 +11,8 @@
 //! Reading is pure: same text, same machine.
 //!
 //! What must stay: a key that is there; a new one is optional, so that old files stay valid. The
-//! first flaw in the order of the steps is the one that is told. Free: what leaves each file's
+//! first flaw in the order of the steps is the one that is told, but all missing keys at once
+//! (`missing`). Free: what leaves each file's
 //! machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
 //! test quotes. Tests by part: `names` (`platform_name`), `tick` (`tick_hz`),
 //! `costs_are_at_most_a_millisecond`, `costs_of_wake_ups_are_optional` (`costs`), `board`
@@ -33,6 +34,7 @@ mod housekeeping;
 mod idle;
 mod machine;
 mod measured;
+mod missing;
 mod power_table;
 mod provenance;
 mod raw;
@@ -73,7 +75,7 @@ impl Platform {
             });
         }
         toml::from_str(text)
-            .map_err(|error| Flaw::from_toml(&error))
+            .map_err(|error| missing::flaw(text, &error).unwrap_or_else(|| Flaw::from_toml(&error)))
             .and_then(|raw: RawPlatform| platform(&raw, text))
             .map_err(|flaw| flaw.locate(file_name, text.as_bytes()))
     }

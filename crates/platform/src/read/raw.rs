@@ -1,7 +1,8 @@
 //! The file as written: one struct per table, every value with its place in the text.
 //!
 //! Units are in the key names. Each table with figures has `source` and `standing`. A new key
-//! stands here, in the reader of its table, in `import/write.rs`, and in docs/guide/platforms.md.
+//! stands here, in the reader of its table, in `import/write.rs`, and in
+//! docs/guide/platform-keys.md; one that must be there stands in `missing.rs`, too.
 //!
 //! No rule is checked here but the shape.
 //!
@@ -14,7 +15,7 @@
 //! builtin.rs::`every_builtin_loads_under_its_own_name`, too.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs,
-//! crates/platform/tests/all/import/round_trip.rs
+//! crates/platform/tests/all/import/round_trip.rs, missing.rs (this file's text)
 
 use serde::Deserialize;
 use toml::Spanned;

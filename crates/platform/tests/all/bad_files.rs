@@ -7,7 +7,8 @@
 //! message), `keys_and_words` (`from_toml`); read/provenance.rs:
 //! `every_table_needs_a_source_and_a_standing` (an empty source); read/machine.rs: `names`
 //! (`cluster_name`), `speeds` (`check_speeds`), `capacity` (`check_scale`), `threads_of_cores`
-//! (`first_threads`), `topology` (`read_list`, `divide`); read/values.rs: `tick` (`between`),
+//! (`first_threads`), `topology` (`read_list`, `divide`); read/missing.rs:
+//! `all_missing_keys_are_told_at_once` (`flaw`); read/values.rs: `tick` (`between`),
 //! `costs_are_at_most_a_millisecond` (`cost_ns`); cpu_list.rs: `cpus_and_clusters` (`MAX_CPUS`);
 //! read/frequency.rs: `frequencies` (`opps`, `check_order`), `limits_are_those_of_the_policy_core`
 //! (`MAX_OPPS`), `domains_with_power_are_limited` (`MAX_DOMAINS_WITH_POWER`),
@@ -118,6 +119,27 @@ fn keys_and_words() {
         "scope = §1",
         "the value is no word; expected a word in quotes",
     );
+}
+
+/// Goal: who writes a file by hand hears of all keys at once, with their tables.
+#[test]
+fn all_missing_keys_are_told_at_once() {
+    check(
+        "[kernel]\ntick_hz = 250\nsource = \"test\"\nstanding = \"assumed\"",
+        "§[kernel]\ntick_hz = 250",
+        "missing keys: `source`, `standing` of `[kernel]`; expected all of them \
+         (docs/guide/platform-keys.md says what each is)",
+    );
+    let one = message("name = \"one\"\n");
+    let all = "missing keys: `title`, `arch`, `power_unit`, `[kernel]` (`tick_hz`, `source`, \
+               `standing`), `[[cluster]]` (`name`, `cores` (`cpus`, `kind`, `capacity`), \
+               `source`, `standing`), `[topology]` (`levels` (`name`), `source`, `standing`), ";
+    assert!(one.contains(all), "{one}");
+    let rows = GOOD.replace("tick_hz = 250\n", "");
+    let rows = message(&rows.replace("{ khz = 900, ", "{ "));
+    let both = "missing keys: `tick_hz` of `[kernel]`; `khz` of `opps` 2 of \
+                `[[frequency_domain]]` 1; ";
+    assert!(rows.contains(both), "{rows}");
 }
 
 #[test]

@@ -34,6 +34,7 @@
 mod architectures;
 mod archives;
 mod hostile;
+mod kinds;
 mod round_trip;
 mod tree_files;
 mod voltages;

@@ -76,6 +76,7 @@ fn coefficients_and_voltages_make_power() {
         platform,
         toml,
         said,
+        ..
     } = with(&tree, LIST).expect("a board");
     assert_eq!(platform.power_unit, PowerUnit::Microwatt);
     let opps = |cpu: u32| {

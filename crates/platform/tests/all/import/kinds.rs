@@ -1,0 +1,169 @@
+//! A device tree that names kinds of cores and has no capacities; a description that names none.
+//! Page: docs/guide/import.md, "What is assumed, and how".
+//!
+//! What must stay: speeds are worked out by hand from `capacity-dmips-mhz` of Linux 7.3.4
+//! qcom/sm8650.dtsi; the kernel's capacities stay alike, as the kernel has them without that
+//! property. Free: clocks and kinds, if the speeds are worked out anew.
+//! Tests by part (in crates/platform/src): import/speeds.rs: `kinds_without_capacities_have_speeds`
+//! (`by_clock`); import/per_mhz.rs: `kinds_without_capacities_have_speeds`,
+//! `cores_without_a_kind_are_said` (`of_kinds`); import/by_kinds.rs:
+//! `a_board_is_made_of_kinds_and_clocks` (`read`), `wrong_clusters_are_refused` (`cluster`).
+//! Helpers, and who fails with them: `board` (`kinds_without_capacities_have_speeds`,
+//! `kinds_with_capacities_have_no_other_speeds`).
+
+use super::standing;
+use wakeplace_platform::fdt::{Node, Tree};
+use wakeplace_platform::import::{Imported, device_tree, of_kinds, plat_info};
+use wakeplace_platform::{PowerUnit, Standing};
+
+/// CPUs 0 and 1 of one kind at 2000 MHz, CPUs 2 and 3 of another at 3000 MHz.
+fn board(kinds: [&str; 2], capacities: Option<[u32; 2]>) -> Imported {
+    let mut root = Node::new("");
+    let mut cpus = Node::new("cpus");
+    for number in 0..4u32 {
+        let own = number as usize / 2;
+        let mut cpu = Node::new(format!("cpu@{number}"));
+        cpu.set_text("device_type", "cpu");
+        cpu.set_text("compatible", kinds[own]);
+        if let Some(capacities) = capacities {
+            cpu.set_u32("capacity-dmips-mhz", &[capacities[own]]);
+        }
+        cpu.set_u32("qcom,freq-domain", &[9, number / 2]);
+        cpu.set_u32("operating-points-v2", &[7 + number / 2]);
+        cpus.children.push(cpu);
+    }
+    root.children.push(cpus);
+    for (handle, hz) in [(7, 2_000_000_000), (8, 3_000_000_000)] {
+        let mut table = Node::new(format!("opp-table-{handle}"));
+        table.set_u32("phandle", &[handle]);
+        let mut opp = Node::new(format!("opp-{hz}"));
+        opp.set_u64("opp-hz", hz);
+        table.children.push(opp);
+        root.children.push(table);
+    }
+    device_tree(&Tree::new(root).write(), "a.dtb").expect("a board")
+}
+
+/// A520 1024 and A720 2909 of sm8650.dtsi: 3000 MHz * 2909 / 1024 = 8522.46 MHz of an A520, and
+/// 2000 * 1024 / 8522.46 = 240.3.
+#[test]
+fn kinds_without_capacities_have_speeds() {
+    let imported = board(["arm,cortex-a520", "arm,cortex-a725"], None);
+    let figures = |cpu: usize| {
+        let cpu = &imported.platform.cpus[cpu];
+        (cpu.capacity, cpu.speed)
+    };
+    assert_eq!((figures(0), figures(3)), ((1024, 240), (1024, 1024)));
+    assert_eq!(standing(&imported.platform, "speed"), Standing::Assumed);
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    let said = imported.said.join("\n");
+    assert!(
+        said.contains("cortex-a725 2909/1024 (qcom/sm8650.dtsi, as cortex-a720)"),
+        "{said}"
+    );
+    // An unknown kind is taken to be as good as the best one that is known: 2000 * 1024 / 3000.
+    let imported = board(["arm,cortex-a520", "acme,core-9"], None);
+    assert_eq!(imported.platform.cpus[0].speed, 682);
+    let warnings = imported.warnings.join("\n");
+    assert!(
+        warnings.starts_with("how fast a core `core-9` is per MHz is not known"),
+        "{warnings}"
+    );
+    assert!(
+        imported.platform.notes.contains(&warnings),
+        "{:?}",
+        imported.platform.notes
+    );
+}
+
+/// 500 * 2000 * 1024 / (1000 * 3000) = 341 is the capacity and the speed, whatever the kinds are.
+#[test]
+fn kinds_with_capacities_have_no_other_speeds() {
+    let imported = board(["arm,cortex-a520", "acme,core-9"], Some([500, 1000]));
+    let little = &imported.platform.cpus[0];
+    assert_eq!((little.capacity, little.speed), (341, 341));
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+}
+
+/// LISA's `plat_info` has no kinds: where it has no capacities either, clocks alone count.
+#[test]
+fn cores_without_a_kind_are_said() {
+    let text = "platform-info:\n  conf:\n    abi: arm64\n    cpus-count: 2\n    \
+                freq-domains: [[0], [1]]\n    freqs: {0: [1000000], 1: [2000000]}\n";
+    let imported = plat_info(text.as_bytes(), "a.yml").expect("a machine");
+    assert_eq!(imported.platform.cpus[0].speed, 512);
+    let warnings = imported.warnings.join("\n");
+    assert!(warnings.contains("names no kinds"), "{warnings}");
+}
+
+/// What is made of these clusters, or the message.
+fn made(clusters: &str) -> Result<Imported, String> {
+    of_kinds(clusters, "--clusters", "new-board").map_err(|error| error.to_string())
+}
+
+/// By hand, in MHz of an A520 (sm8650.dtsi: 1024, 2909 and 3591): 2246; 3052 * 2909 / 1024 =
+/// 8670.2; 3782 * 3591 / 1024 = 13262.9. Of 1024 for the biggest: 173, 669, 1024.
+#[test]
+fn a_board_is_made_of_kinds_and_clocks() {
+    let words = "2xcortex-a520@2246MHz, 5xcortex-a725@600-3052MHz,1xcortex-x4@3782MHz";
+    let Imported { platform, said, .. } = made(words).expect("a board");
+    let capacity = |cpu: usize| platform.cpus[cpu].capacity;
+    assert_eq!((capacity(0), capacity(2), capacity(7)), (173, 669, 1024));
+    assert_eq!(platform.cpus.len(), 8);
+    assert_eq!(
+        (platform.arch.as_str(), platform.clusters.len()),
+        ("arm64", 3)
+    );
+    assert_eq!(platform.power_unit, PowerUnit::None);
+    let khz = |domain: usize| {
+        let opps = platform.freq_domains[domain].opps.iter();
+        opps.map(|opp| opp.khz).collect::<Vec<_>>()
+    };
+    assert_eq!(khz(0), [2_246_000]);
+    let mid = khz(1);
+    assert_eq!(
+        (mid[0], mid[1], mid[24], mid[25]),
+        (600_000, 700_000, 3_000_000, 3_052_000)
+    );
+    let top = platform.topology.last().expect("a level");
+    assert!(top.shares_cache && top.groups.len() == 1, "{top:?}");
+    for what in ["cluster ", "topology", "frequencies of", "costs"] {
+        assert_eq!(standing(&platform, what), Standing::Assumed, "{what}");
+    }
+    assert!(
+        said.join("\n").contains("capacities: highest clock"),
+        "{said:?}"
+    );
+    let old = made("2xcortex-a15@1200MHz,3xcortex-a7@1000MHz").expect("a board");
+    assert_eq!(old.platform.arch, "arm");
+}
+
+#[test]
+fn wrong_clusters_are_refused() {
+    for (words, expected) in [
+        ("4xcortex-a521@2000MHz", "did you mean `cortex-a520`?"),
+        (
+            "4xcortex-zz@2000MHz",
+            "unknown kind of core `cortex-zz`; expected one of cortex-a7,",
+        ),
+        (
+            "4xcortex-a520",
+            "--clusters: `4xcortex-a520` is no cluster; expected clusters as",
+        ),
+        ("0xcortex-a520@2000MHz", "is no cluster"),
+        ("4xcortex-a520@2GHz", "is no cluster"),
+        ("4xcortex-a520@3000-2000MHz", "is no cluster"),
+        ("", "nothing is no cluster"),
+        (
+            "1024xcortex-a520@1MHz,1xcortex-x4@1MHz",
+            "1025 CPUs; expected 1 to 1024",
+        ),
+        (
+            "4xcortex-a53@2000MHz,1xcortex-x4@3000MHz",
+            "no device tree compares `cortex-x4` with `cortex-a53`",
+        ),
+    ] {
+        let message = made(words).expect_err(words);
+        assert!(message.contains(expected), "{words}: {message}");
+    }
+}
