@@ -102,8 +102,10 @@ static __always_inline void task_set_slice(struct task_struct *p, u64 slice)
 /* Does the kernel call us where a task returns to user space? */
 static __always_inline bool tells_returns(void)
 {
-	return bpf_ksym_exists(bpf_task_work_schedule_resume) ||
-	       bpf_ksym_exists(bpf_task_work_schedule_resume_impl);
+	bool tells = bpf_ksym_exists(bpf_task_work_schedule_resume);
+
+	barrier_var(tells); /* addresses that are joined into one are refused by the verifier */
+	return tells || bpf_ksym_exists(bpf_task_work_schedule_resume_impl);
 }
 
 /* `callback` is called as the task next returns to user space, once. Nothing if it has been asked
