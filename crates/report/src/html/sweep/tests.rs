@@ -159,12 +159,17 @@ fn a_page_says_what_was_chosen() {
     judged["margin_pct"] = json!(2.5);
     judged["choice"] = json!({"by": "wake_latency_us_p99", "best": "least",
         "conditions": ["missed_frames_total<=0"], "groups": [
-            {"group": "a", "points": 3, "hold": 2, "chosen": 4},
+            {"group": "a", "points": 3, "hold": 2, "chosen": 4, "figures": [
+                {"metric": "wake_latency_us_p99", "mean": 3.0, "delta_pct": -70.0,
+                    "ci95": [-71.0, -69.0], "difference": "better"},
+                {"metric": "energy_j", "mean": 5.0, "delta_pct": 400.0,
+                    "ci95": [390.0, 410.0], "difference": "worse"}]},
             {"group": "b", "points": 3, "hold": 0, "chosen": null}]});
     judged["warnings"] = json!(["all 6 points: beware"]);
     let page = html(&[source(&judged.to_string())]).expect("a page");
     for said in [
         "a: boost=100 has the least wake_latency_us_p99 of the 2 of 3 points that hold",
+        "3 us (−70.0 % [−71.0, −69.0] from the base), 5 J (+400.0 % [+390, +410])",
         "b: none of 3 points holds",
         "Changes are from the point with boost=0",
         "margin of 2.5 %",
