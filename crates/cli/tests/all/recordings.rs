@@ -7,10 +7,12 @@
 //! `recordings_are_workloads_everywhere` (`check`, `answer`, `Does`),
 //! `what_is_wrong_with_a_recording_is_said_everywhere` (`refused_somewhere`);
 //! crates/workload/src/spec.rs: `recordings_are_workloads_everywhere` (`recorded`);
+//! crates/workload/src/rtapp/hints.rs: `recorded_tasks_take_hints` (`hint_recorded`);
 //! crates/trace/src/replay: `switches_alone_give_no_latencies`; replay/deadlines.rs:
 //! `a_recording_of_android_says_its_deadlines` (whole runs).
 //! Helpers, and who fails with them: `in_folder` (all tests); `recorded`
-//! (`recordings_are_workloads_everywhere`, `what_is_wrong_with_a_recording_is_said_everywhere`);
+//! (`recordings_are_workloads_everywhere`, `what_is_wrong_with_a_recording_is_said_everywhere`,
+//! `recorded_tasks_take_hints`);
 //! `android` (`a_recording_of_android_says_its_deadlines`).
 
 use crate::common;
@@ -106,6 +108,36 @@ fn what_is_wrong_with_a_recording_is_said_everywhere() {
             assert!(said.contains(part), "{before:?} {argument}: {said}");
         }
     }
+}
+
+/// Goal: a hint reaches recorded tasks by their name, alone and as an axis: with the most that
+/// there is, work of 20 % on a little CPU takes more energy, whatever it was recorded at. A name
+/// that nobody has is told with the nearest.
+#[test]
+fn recorded_tasks_take_hints() {
+    let folder = recorded();
+    let run = ["--platform", "hikey960", "--policy", "linux-7.3"];
+    let load = ["--workload", "trace:run.txt,platform=hikey960"];
+    let vary = ["--vary", "task.periodic.util_min=0,1024", "--seeds", "1"];
+    let json = ["--format", "json"];
+    let output = in_folder(&folder, &[&["sweep"], &run, &load, &vary, &json]);
+    assert_code(&output, 0);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let energy = |at: usize| {
+        value["points"][at]["cpu_energy_j"]
+            .as_f64()
+            .expect("joules")
+    };
+    assert!(energy(0) < energy(1), "{value}");
+    let sim = |set: &str| in_folder(&folder, &[&["sim"], &run, &load, &["--set", set], &json]);
+    let one = sim("task.periodic-1.util_max=100");
+    assert_code(&one, 0);
+    assert!(stdout(&one).contains("task.periodic-1.util_max"));
+    let wrong = sim("task.periodik.util_min=9");
+    common::assert_refused(
+        &wrong,
+        &["it has no task `periodik`; did you mean `periodic`?"],
+    );
 }
 
 /// Goal: a recording of `sched_switch` alone, as scx's own ftrace script makes it, says once that
