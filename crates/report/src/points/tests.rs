@@ -372,7 +372,7 @@ fn with_frames(seeds: usize, power: &'static str) -> FoundPoints {
     }
     let condition = Expectation::parse("missed_frames_total<=9").expect("a condition");
     let choice = Choice::of("runnable_boost_pct", &labels()).expect("a key");
-    let holds = [(0, false), (1, true), (2, true), (3, false)];
+    let holds = [(0_usize, false), (1, true), (2, true), (3, false)];
     let mut points = Points::new(&labels(), metrics.to_vec())
         .compared(Some(bases), 1.0)
         .judged(Some(holds.into()))
