@@ -17,7 +17,8 @@
 //! crates/cli/tests/all/sweeps.rs::`a_strict_choice_holds_in_each_run` (`in_each_run`),
 //! gates.rs::`checks_are_in_the_json` (`outcome`),
 //! gates.rs::`two_studies_of_one_name_are_two` (`add_study`),
-//! gates.rs::`conditions_on_nothing_are_refused` (`somewhere`, `of_sweep`).
+//! gates.rs::`conditions_on_nothing_are_refused` (`somewhere`, `of_sweep`),
+//! sweeps.rs::`the_smallest_that_holds_is_chosen` (`counts`).
 //!
 //! Tests: crates/cli/tests/all/gates.rs
 
@@ -29,7 +30,7 @@ use wakeplace_metrics::{Expectation, Limit, MODELLED, RunMetrics, measured_inste
 use wakeplace_outcome::{Check, Study as StudyResult};
 use wakeplace_report::{Align, Cell, Format, Style, Table};
 use wakeplace_study::{Base, RunRecord, Study, StudyOptions, Sweep, study_records};
-use wakeplace_text::count;
+use wakeplace_text::{count, printable};
 
 /// Rows that people are shown.
 const MOST_SHOWN: usize = 50;
@@ -475,6 +476,34 @@ pub(crate) fn text(all: &[(String, Checked)], what: &str, style: Style) -> Strin
         more => format!("{} more: --export-junit FILE\n", count(more, "check")),
     };
     format!("\n{table}{more}{sum}\n")
+}
+
+/// For people, of how many points each condition holds: a line for each.
+pub(crate) fn counts(all: &[(String, Checked)]) -> String {
+    let cases: Vec<&Case> = { all.iter() }.flat_map(|(_, of)| of.cases()).collect();
+    let mut conditions: Vec<&str> = Vec::new();
+    for case in &cases {
+        if !conditions.contains(&case.expected.as_str()) {
+            conditions.push(&case.expected);
+        }
+    }
+    let line = |condition: &&str| {
+        let own = cases.iter().filter(|case| case.expected == *condition);
+        let held = own.clone().filter(|case| case.holds == Some(true)).count();
+        let open = own.clone().filter(|case| case.holds.is_none()).count();
+        let open = match open {
+            0 => String::new(),
+            open => format!(", {open} not told"),
+        };
+        let verb = if held == 1 { "holds" } else { "hold" };
+        let all = count(own.count(), "point");
+        format!("{}: {held} of {all} {verb}{open}\n", printable(condition))
+    };
+    let lines: String = conditions.iter().map(line).collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\n{lines}"),
+    }
 }
 
 /// The places where something failed, each once; none of a single place.

@@ -54,7 +54,7 @@ pub use study::{
     Beaten, Case, CaseProfile, Column, Figure, Kept, Loss, Mean, Promise, PromiseRow,
     PublishedSpread, Row, Studies, Study, Tradeoff, Worth,
 };
-pub use sweep::{ChosenPoint, PointRuns, Sweep, SweepChoice};
+pub use sweep::{ChosenFigure, ChosenPoint, PointRuns, Sweep, SweepChoice};
 pub use timeline::{Span, Timeline};
 
 /// Version of the results of `compare`, `sim` and `study run`; 2 since they carry their runs.

@@ -10,13 +10,14 @@
 //! columns of the CSV table, and `power` behind them. Tests by part:
 //! crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (all keys, read back),
 //! crates/report/src/html/sweep/tests.rs::`a_sweep_has_its_pictures` (older results),
-//! crates/report/src/points/tests.rs::`a_sweep_is_its_points_and_their_runs` (`PointRuns`).
+//! crates/report/src/points/tests.rs::`a_sweep_is_its_points_and_their_runs` (`PointRuns`),
+//! points/tests.rs::`the_chosen_point_comes_with_its_figures` (`ChosenFigure`).
 //!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/report/src/html/sweep/tests.rs, crates/report/src/points/tests.rs
 
-use crate::forms::{is_false, yes};
-use crate::{Check, Pairs, SeedRun};
+use crate::forms::{Interval, interval, is_false, yes};
+use crate::{Check, Difference, Pairs, SeedRun};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -103,7 +104,7 @@ pub struct PointRuns {
 }
 
 /// Which points were chosen.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepChoice {
     /// The metric or the varied key of which the chosen points have the best value.
     pub by: String,
@@ -116,7 +117,7 @@ pub struct SweepChoice {
 }
 
 /// The point that was chosen of a machine and load.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChosenPoint {
     /// The machine and load, as far as they are varied.
     pub group: String,
@@ -129,4 +130,24 @@ pub struct ChosenPoint {
     /// What it leaves open, or which point is nearest where none holds; absent: nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Metrics of the chosen point, those first that it was chosen by; absent: none was chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<ChosenFigure>,
+}
+
+/// A metric of a chosen point.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChosenFigure {
+    /// The metric.
+    pub metric: String,
+    /// Mean over the seeds, in the metric's unit.
+    pub mean: f64,
+    /// Change from the base, percent; null: there is none, or the base is 0.
+    pub delta_pct: Option<f64>,
+    /// Its 95 % confidence interval; null: there is none.
+    #[serde(default, with = "interval")]
+    #[schemars(with = "Interval")]
+    pub ci95: Option<(f64, f64)>,
+    /// What the change means; null: there is none.
+    pub difference: Option<Difference>,
 }

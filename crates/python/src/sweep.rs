@@ -263,9 +263,10 @@ impl Runs {
         let base = sweep.base_point().map_err(input)?;
         let in_json = matches!(form, Format::Json);
         self.with(py, |store| {
-            let measured_by = sweep.measured_by();
+            let known = store.metrics()?;
+            let measured_by = sweep.measured_by(&known);
             let metrics = match metrics.is_empty() {
-                true => metric_order(&store.metrics()?, &measured_by),
+                true => metric_order(&known, &measured_by),
                 false => metrics,
             };
             // A base may be the last of the points.

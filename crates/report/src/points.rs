@@ -6,7 +6,8 @@
 //! What points share is kept once: there may be a million of them.
 //! Forms of the table are in `points/columns.rs` and `points/json.rs`. Tests by part:
 //! `each_run_counts_once` (`add`, `row`), `changes_are_from_the_base` (`compared`),
-//! `the_best_of_those_that_hold_is_chosen` (`judged`, `choosing`),
+//! `the_best_of_those_that_hold_is_chosen` (`judged`, `choosing`, `sentences`),
+//! `the_chosen_point_comes_with_its_figures` (`answer`, `chosen`),
 //! `a_sweep_is_its_points_and_their_runs` (`with_runs`), `a_point_keeps_the_settings_of_its_own`
 //! (`runs_of`), sweeps.rs::`no_run_counts_twice` (by the
 //! command), the first also `new` and `finish`.
@@ -25,12 +26,12 @@ mod tests;
 
 pub use bases::Bases;
 pub use choice::Choice;
-pub(crate) use choice::{number, sentence};
+pub(crate) use choice::{headline, number, sentence, told};
 pub use json::SweepFacts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_metrics::{PairedDelta, Summary};
-use wakeplace_outcome::{PointRuns, SeedRun, SweepChoice};
+use wakeplace_outcome::{ChosenPoint, PointRuns, SeedRun, SweepChoice};
 use wakeplace_study::{DEFAULT_MARGIN_PCT, RunRecord, json_pairs, without_varied};
 
 /// What says of every point what it is.
@@ -303,13 +304,33 @@ impl FoundPoints {
         });
         let of = |choice: SweepChoice| {
             let groups = choice.groups.iter();
-            let one = |group: &wakeplace_outcome::ChosenPoint| {
+            let one = |group: &ChosenPoint| {
                 let name = group.chosen.map(|at| self.shape.shown(&self.rows[at]));
                 sentence(&choice, group, name.as_deref())
             };
             groups.map(one).collect::<Vec<_>>()
         };
         choice.flat_map(of).collect()
+    }
+
+    /// What was chosen of each machine and load: the point with its figures, then why.
+    #[must_use]
+    pub fn answer(&self, conditions: &[String]) -> Vec<String> {
+        let groups = self.choice.iter().flat_map(|choice| &choice.groups);
+        let first = |group: &ChosenPoint| {
+            let row = &self.rows[group.chosen?];
+            let name = self.shape.shown(row);
+            Some(headline(group, &name, !row.power.is_empty()))
+        };
+        let both = groups.map(first).zip(self.sentences(conditions));
+        both.flat_map(|(first, why)| first.into_iter().chain([why]))
+            .collect()
+    }
+
+    /// Places of the chosen points.
+    #[must_use]
+    pub fn chosen(&self) -> &BTreeSet<usize> {
+        &self.chosen
     }
 
     /// What changes are from, in words; None: there is no base.

@@ -11,7 +11,8 @@
 //! `names_that_are_typed_again_keep_their_underscores` (`as_typed`),
 //! `people_get_columns_and_no_trailing_blanks`, `a_row_that_is_set_in_stays_so` and
 //! `colour_changes_nothing_but_colour` (for people), all (`raw`, `tone`, `keys`, `places`,
-//! `optional`, `part`, `align`, `row`, `len`, `first`, `is_empty`, `render` and each `from`);
+//! `optional`, `part`, `align`, `row`, `len`, `is_empty`, `render` and each `from`),
+//! `rows_that_matter_are_among_the_first` (`first_and`);
 //! `table` and `hostile` are the tests' own.
 //!
 //! Callers: crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points/columns.rs
@@ -24,6 +25,7 @@ mod layout;
 use crate::paint::Tone;
 use crate::{Format, SCHEMA_VERSION, Style, number};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use wakeplace_text::{csv_cell, markdown_cell, printable};
 
 /// One value of a table.
@@ -239,11 +241,13 @@ impl Table {
         self.rows.len()
     }
 
-    /// The first rows of it.
+    /// The first rows of it, and those at `also`, at most as many again.
     #[must_use]
-    pub fn first(&self, rows: usize) -> Self {
+    pub fn first_and(&self, rows: usize, also: &BTreeSet<usize>) -> Self {
+        let later = also.range(rows..).filter_map(|at| self.rows.get(*at));
+        let first = self.rows.iter().take(rows);
         Self {
-            rows: self.rows.iter().take(rows).cloned().collect(),
+            rows: first.chain(later.take(rows)).cloned().collect(),
             ..self.clone()
         }
     }
@@ -329,6 +333,7 @@ fn csv_line(cells: impl Iterator<Item = String>) -> String {
 mod tests {
     use super::{Align, Cell, Table};
     use crate::{Format, Style, Tone};
+    use std::collections::BTreeSet;
 
     fn table() -> Table {
         let mut table = Table::new("parts", &["name", "size_um"]).align("size_um", Align::Right);
@@ -458,6 +463,23 @@ mod tests {
         assert_eq!(value["schema_version"], 1);
         assert_eq!(value["parts"][0]["size_um"], 7);
         assert!(value["parts"][1]["size_um"].is_null());
+    }
+
+    /// Goal: of 5 rows the first 2 and the fourth; what is among the first stands once.
+    #[test]
+    fn rows_that_matter_are_among_the_first() {
+        let mut all = Table::new("rows", &["at"]);
+        (0..5_u64).for_each(|at| all.row(vec![at.into()]));
+        let shown = |also: &[usize]| {
+            let also: BTreeSet<usize> = also.iter().copied().collect();
+            let text = all
+                .first_and(2, &also)
+                .render(Format::Csv, Style::default());
+            text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&[]), ["0", "1"]);
+        assert_eq!(shown(&[1, 3]), ["0", "1", "3"]);
+        assert_eq!(shown(&[9]), ["0", "1"]);
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod tests;
 pub(crate) use cautions::{hardware_clocks, modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
+pub use frames::of_frames;
 pub(crate) use frames::{FRAME_METRICS, has_frames, own_deadlines};
 pub(crate) use ignored::drawn_anyway;
 use ignored::ignored;

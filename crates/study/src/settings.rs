@@ -25,7 +25,7 @@ use wakeplace_workload::{ModelInfo, Spec, TaskHint};
 
 /// Keys of the machine's model begin with this.
 const MODEL_PREFIX: &str = "model.";
-/// Hints of an rt-app file's tasks begin with this.
+/// Hints of tasks of an rt-app file or a recording begin with this.
 const TASK_PREFIX: &str = "task.";
 
 /// A setting that cannot be made.

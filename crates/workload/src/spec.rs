@@ -15,6 +15,7 @@
 //! (`rtapp_log`), group_limits.rs::`files_of_groups_are_read` (cpusets),
 //! recordings.rs::`recordings_are_workloads_everywhere` (`recorded`),
 //! rtapp/hints.rs::`a_hint_stands_instead_of_the_files` (`hints`, `template`),
+//! rtapp/hints.rs::`a_recorded_task_is_hinted_by_its_name` (`recording`),
 //! rtapp_files.rs::`the_fixture_expands_to_its_threads` (`parse_file`). `jitter`, `is_rtapp`,
 //! `is_model` and `metric` have no test of their own here.
 //!
@@ -46,7 +47,7 @@ pub struct Spec {
     pub(crate) jitter: Option<Jitter>,
     /// Instead of those of its file.
     pub(crate) deadlines: Option<Deadlines>,
-    /// Instead of those of its file; they are in the template already.
+    /// Instead of those of its file; they are in the template or the recording already.
     pub(crate) hints: Vec<TaskHint>,
 }
 
@@ -173,6 +174,14 @@ impl Spec {
         match &mut self.source {
             Source::RtApp(template) => Some(Arc::make_mut(template)),
             Source::Model(_) | Source::Recorded(_) => None,
+        }
+    }
+
+    /// The recording, to be changed; None: it is none.
+    pub(crate) fn recording(&mut self) -> Option<&mut Workload> {
+        match &mut self.source {
+            Source::Recorded(workload) => Some(Arc::make_mut(workload)),
+            Source::Model(_) | Source::RtApp(_) => None,
         }
     }
 

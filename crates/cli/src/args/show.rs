@@ -6,11 +6,13 @@
 //! results.rs::`a_platform_is_shown_with_its_sources` (`PlatformShowArgs`, `ShowFormArgs`),
 //! results.rs::`lists_and_pages_of_platforms_are_short` (the newest kernel),
 //! results.rs::`a_policy_is_shown_with_what_was_set` (`PolicyShowArgs`),
-//! crates/cli/tests/all/said.rs::`a_check_says_for_which_machine` (`WorkloadCheckArgs`),
+//! crates/cli/tests/all/said.rs::`a_check_says_for_which_machine` and
+//! crates/cli/tests/all/recordings.rs::`a_check_takes_deadlines` (`WorkloadCheckArgs`),
 //! said.rs::`one_model_can_be_listed` (`WorkloadListArgs`),
 //! crates/cli/tests/all/bad_input.rs::`wrong_usage_is_refused` (`DoctorArgs`).
 //!
 //! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/said.rs,
+//! crates/cli/tests/all/recordings.rs::a_check_takes_deadlines,
 //! crates/cli/tests/all/bad_input.rs::wrong_usage_is_refused
 
 use super::import::{PlatformCaptureArgs, PlatformImportArgs, PlatformNewArgs, WorkloadRecordArgs};
@@ -139,6 +141,9 @@ pub(crate) struct WorkloadCheckArgs {
         help_heading = "Input"
     )]
     pub(crate) rtapp_dialect: Dialect,
+    /// Deadlines of chains of tasks, JSON; they replace those of the file (`sim --help` says more)
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    pub(crate) deadlines: Option<String>,
     #[command(flatten)]
     pub(crate) form: AnswerFormArgs,
 }

@@ -17,6 +17,7 @@
 //! sweeps.rs::`points_have_changes_from_a_base` (`base_value`, `wrong_base`,
 //! `found`),
 //! sweeps.rs::`the_smallest_that_holds_is_chosen` (`choice`, the exit code, the file for CI),
+//! sweeps.rs::`frames_come_first_and_choose_nothing` (`usual`),
 //! sweeps.rs::`warnings_of_runs_are_passed_on` (`warnings`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_in_sweeps` (`show`),
 //! crates/cli/tests/all/faults/tmpfs.rs::`a_full_disk` (`failure_of_export`),
@@ -30,7 +31,7 @@
 //! crates/python/tests/test_results.py
 
 use super::simulate::{jobs, say, texts};
-use crate::args::{FormatName, GateArgs, OutputArgs, StudyRunArgs, SweepArgs};
+use crate::args::{FormatName, GateArgs, OutputArgs, StudyRunArgs, SweepArgs, Verbosity};
 use crate::expect::Checked;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::gate::{self, Gate};
@@ -51,7 +52,7 @@ use wakeplace_report::{Bases, Choice, FoundPoints, Points, Style, SweepFacts};
 use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{
     Axis, Base, Command, Design, Progress, RunRecord, RunTable, StudyError, Sweep, Warnings,
-    metric_order,
+    metric_order, of_frames,
 };
 use wakeplace_text::{count, markdown, one_at_a_time, printable, shorten};
 
@@ -213,10 +214,15 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         let others = is_choice.then(|| checked.iter().map(one).collect::<Vec<_>>());
         junit.write(others.as_ref().unwrap_or(&checked), terminal)?;
     }
+    // A choice says what counts: of the checks it was made by, how many hold.
+    let remarks = match (place.choose, terminal.verbosity()) {
+        (None, _) | (_, Verbosity::Verbose) => gate::text(&checked, "point", style(terminal)),
+        (Some(_), _) => gate::counts(&checked),
+    };
     show(
         &summary,
         (sweep, &found, &facts),
-        &gate::text(&checked, "point", style(terminal)),
+        &remarks,
         (place.output, &output),
         terminal,
     )?;
@@ -398,11 +404,12 @@ fn found(
     gate: &mut Gate,
     (metrics, choice, with_runs): (&[String], Option<Choice>, bool),
 ) -> Result<Found, Failure> {
-    let measured_by = sweep.measured_by();
     let known = store.metrics().map_err(failure)?;
-    let mut metrics = match metrics.is_empty() {
-        true => metric_order(&known, &measured_by),
-        false => metrics.to_vec(),
+    let measured_by = sweep.measured_by(&known);
+    let named = !metrics.is_empty();
+    let mut metrics = match named {
+        true => metrics.to_vec(),
+        false => metric_order(&known, &measured_by),
     };
     // What is judged and chosen by is shown.
     let asked = choice.as_ref().and_then(Choice::metric);
@@ -424,7 +431,7 @@ fn found(
     store.by_point(first).map_err(failure)?;
     let checked = gate.judge();
     let holds = gate.holding(&checked);
-    let usual = || holds.as_ref().and_then(|_| Choice::usual(&metrics));
+    let usual = || holds.as_ref().and_then(|_| usual(&metrics, named));
     let choice = choice.or_else(usual);
     let choice = choice.map(|choice| choice.among(gate.expectations()));
     let mut points = Points::new(&sweep.labels(), metrics)
@@ -448,6 +455,13 @@ fn found(
         warnings: warnings.finish(),
     };
     Ok((points.finish(), facts, checked))
+}
+
+/// By what points are chosen where nobody says so; `named`: somebody named the metrics. Else frames
+/// do not choose: they are what conditions are about.
+fn usual(metrics: &[String], named: bool) -> Option<Choice> {
+    let others = metrics.iter().filter(|name| named || !of_frames(name));
+    Choice::usual(&others.cloned().collect::<Vec<_>>())
 }
 
 /// What is said before the table: cells, failures, notes, and what changes are from.
@@ -485,7 +499,7 @@ fn heading(
     said
 }
 
-/// A summary first, then the table and what was chosen, then what was checked.
+/// What was chosen first, then a summary and the table, then what was checked.
 fn show(
     summary: &Summary,
     (sweep, found, facts): (&Sweep, &FoundPoints, &SweepFacts),
@@ -499,11 +513,11 @@ fn show(
         plain()
     };
     let said = heading(summary, (sweep, found, facts), look);
-    let sentences = found.sentences(&facts.conditions).into_iter();
-    let chosen: String = sentences.map(|line| wrapped(&line, "", look)).collect();
+    let answer = found.answer(&facts.conditions).into_iter();
+    let chosen: String = answer.map(|line| wrapped(&line, "", look)).collect();
     let chosen = match chosen.is_empty() {
         true => chosen,
-        false => format!("\n{chosen}"),
+        false => format!("{chosen}\n"),
     };
     if matches!(args.format, FormatName::Human | FormatName::Csv) {
         // The other forms carry them.
@@ -513,33 +527,22 @@ fn show(
             .for_each(|warning| terminal.warn(warning));
     }
     if args.format == FormatName::Json {
-        terminal.eprint(&said);
-        let remarks = format!("{chosen}{remarks}");
-        return say(
-            (&found.json(facts), &remarks),
-            args.format,
-            output,
-            terminal,
-        );
+        terminal.eprint(&format!("{chosen}{said}"));
+        return say((&found.json(facts), remarks), args.format, output, terminal);
     }
     let form = format(args.format);
     let table = found.table(form, sweep.modelled());
     if args.format == FormatName::Csv {
-        terminal.eprint(&said);
-        let remarks = format!("{chosen}{remarks}");
-        return say(
-            (&table.render(form, look), &remarks),
-            args.format,
-            output,
-            terminal,
-        );
+        terminal.eprint(&format!("{chosen}{said}"));
+        let table = table.render(form, look);
+        return say((&table, remarks), args.format, output, terminal);
     }
     let rows = table.len();
-    let (table, more) = match args.format == FormatName::Human && rows > MOST_SHOWN {
-        true => (table.first(MOST_SHOWN), rows - MOST_SHOWN),
-        false => (table, 0),
+    let table = match args.format == FormatName::Human {
+        true => table.first_and(MOST_SHOWN, found.chosen()),
+        false => table,
     };
-    let more = match more {
+    let more = match rows - table.len() {
         0 => String::new(),
         more => {
             let more = count(more, "point");
@@ -551,7 +554,7 @@ fn show(
         _ => String::new(),
     };
     let table = table.render(form, look);
-    let result = format!("{said}\n{table}{more}{chosen}{warnings}");
+    let result = format!("{chosen}{said}\n{table}{more}{warnings}");
     say((&result, remarks), args.format, output, terminal)
 }
 

@@ -12,12 +12,14 @@
 //! said.rs::`a_check_names_what_is_no_rtapp_file` (`check`),
 //! crates/cli/tests/all/results.rs::`loops_are_those_of_the_file` (`loops`, `describe`),
 //! results.rs::`workloads_of_the_repository_are_accepted` (`examine`, `answer`),
+//! crates/cli/tests/all/recordings.rs::`a_check_takes_deadlines` (`deadlines`),
 //! crates/cli/tests/all/rtapp_corpus.rs::`all_files_have_rtapps_answer` (exit codes),
 //! crates/cli/tests/all/streams.rs::`warnings_go_to_standard_error` (warnings). No test of its own:
 //! `groups` and `notes`.
 //!
 //! Tests: below, crates/cli/tests/all/said.rs, crates/cli/tests/all/results.rs,
 //! crates/cli/tests/all/rtapp_corpus.rs,
+//! crates/cli/tests/all/recordings.rs::a_check_takes_deadlines,
 //! crates/cli/tests/all/streams.rs::warnings_go_to_standard_error
 
 use super::workload_recording;
@@ -34,8 +36,8 @@ use wakeplace_report::{Cell, Style, Table};
 use wakeplace_text::printable;
 use wakeplace_workload::structure::{Structure, Task};
 use wakeplace_workload::{
-    Chain, CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, TaskGroup,
-    check_file_as, check_rtapp_as, is_path, standard_input,
+    Chain, CheckOutcome, Deadlines, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec,
+    TaskGroup, check_file_as, check_rtapp_as, is_path, standard_input,
 };
 
 /// `workload ...`.
@@ -170,6 +172,12 @@ struct Found {
     unusable: Option<String>,
 }
 
+/// The deadlines that are given beside a file.
+pub(super) fn deadlines(args: &WorkloadCheckArgs) -> Result<Option<Deadlines>, Failure> {
+    let read = args.deadlines.as_deref().map(Deadlines::read);
+    read.transpose().map_err(Failure::input)
+}
+
 /// `workload check`: would rt-app accept the file, and what does it become here?
 fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     if args.file.starts_with(wakeplace_trace::PREFIX) {
@@ -210,6 +218,7 @@ fn checked_for(cpus: u32) -> String {
 
 /// The file's structure, or where and why it is refused.
 fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
+    let deadlines = deadlines(args)?;
     let (outcome, text) = if args.file == "-" {
         let stdin = standard_input().map_err(|error| unreadable("-", &error))?;
         let text = read_capped(stdin, "-")?;
@@ -241,11 +250,17 @@ fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
         };
         let machine = MachineFacts::alike(args.cpus);
         let spec = Spec::parse_rtapp(&text, &args.file, &load);
-        match spec.and_then(|spec| spec.expand(1, machine)) {
-            Ok(workload) => {
+        match spec.and_then(|spec| Ok((spec.expand(1, machine)?, spec))) {
+            Ok((workload, spec)) => {
                 found.unmodelled = workload.unmodelled;
                 found.groups = workload.groups;
-                found.chains = workload.chains;
+                found.chains = match deadlines {
+                    None => workload.chains,
+                    Some(given) => {
+                        let spec = spec.with_deadlines(given);
+                        spec.expand(1, machine).map_err(Failure::input)?.chains
+                    }
+                };
             }
             Err(error) => found.unusable = Some(error.to_string()),
         }

@@ -8,6 +8,7 @@
 //! `Does`, `describe`), recordings.rs::`what_is_wrong_with_a_recording_is_said_everywhere`
 //! (`refused_somewhere`), crates/cli/tests/all/streams.rs::`warnings_go_to_standard_error`
 //! (warnings), recordings.rs::`a_check_lists_chains` (`chains`, `chain_json`),
+//! recordings.rs::`a_check_takes_deadlines` (`beside`),
 //! crates/cli/tests/all/said.rs::`a_check_names_what_is_no_rtapp_file` (pipes). No test of its own:
 //! `class`.
 //!
@@ -32,19 +33,38 @@ pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
         let problem = "--rtapp-dialect: a recording has no dialect; expected an rt-app file";
         return Err(Failure::input(problem));
     }
+    let deadlines = super::workload::deadlines(args)?;
     let spec = wakeplace_trace::load(&args.file, None).map_err(Failure::input)?;
+    let warnings = spec.warnings.clone();
     let machine = MachineFacts::alike(args.cpus);
-    let workload = spec.expand(1, machine).map_err(Failure::input)?;
+    let mut workload = spec.expand(1, machine).map_err(Failure::input)?;
+    // What became of recorded frames is known of the recording's own chains alone.
+    let own = match deadlines {
+        None => None,
+        Some(given) => {
+            let own = std::mem::take(&mut workload.chains);
+            let spec = spec.with_deadlines(given);
+            workload = spec.expand(1, machine).map_err(Failure::input)?;
+            Some(own)
+        }
+    };
     if let Some(refused) = refused_somewhere(&args.file, &workload) {
         return Err(Failure::input(refused));
     }
     match args.form.format {
-        AnswerFormat::Json => terminal.print(&json(&answer(args, &workload, &spec.warnings)))?,
+        AnswerFormat::Json => {
+            let mut found = answer(args, &workload, &warnings);
+            if let Some(own) = &own {
+                found["own_chains"] = own.iter().map(chain_json).collect();
+            }
+            terminal.print(&json(&found))?;
+        }
         AnswerFormat::Human => {
-            terminal.print(&describe(&workload, style(terminal)))?;
-            spec.warnings
-                .iter()
-                .for_each(|warning| terminal.warn(warning));
+            let look = style(terminal);
+            let mut text = describe(&workload, look);
+            text.push_str(&beside(own.as_deref().unwrap_or_default(), look));
+            terminal.print(&text)?;
+            warnings.iter().for_each(|warning| terminal.warn(warning));
         }
     }
     Ok(Verdict::Ok)
@@ -141,6 +161,15 @@ fn describe(workload: &Workload, look: Style) -> String {
         text.push_str(&chains(&workload.chains).render(format(FormatName::Human), look));
     }
     text
+}
+
+/// For people: the recording's own chains, beside those that were given.
+fn beside(own: &[Chain], look: Style) -> String {
+    if own.is_empty() {
+        return String::new();
+    }
+    let table = chains(own).render(format(FormatName::Human), look);
+    format!("\nwhat the recording says itself, which does not count beside --deadlines:\n{table}")
 }
 
 /// Chains with their deadlines, and what became of their frames in the recording.

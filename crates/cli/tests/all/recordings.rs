@@ -4,14 +4,17 @@
 //! What must stay: `trace:FILE` stands wherever a workload may; a latency that nobody knows is not
 //! in a result.
 //! Tests by part (in crates/cli/src): commands/workload_recording.rs:
-//! `recordings_are_workloads_everywhere` (`check`, `answer`, `Does`),
+//! `recordings_are_workloads_everywhere` (`check`, `answer`, `Does`), `a_check_takes_deadlines`
+//! (`beside`),
 //! `what_is_wrong_with_a_recording_is_said_everywhere` (`refused_somewhere`);
 //! crates/workload/src/spec.rs: `recordings_are_workloads_everywhere` (`recorded`);
+//! crates/workload/src/rtapp/hints.rs: `recorded_tasks_take_hints` (`hint_recorded`);
 //! crates/trace/src/replay: `switches_alone_give_no_latencies`; replay/deadlines.rs:
 //! `a_recording_of_android_says_its_deadlines` (whole runs).
 //! Helpers, and who fails with them: `in_folder` (all tests); `recorded`
-//! (`recordings_are_workloads_everywhere`, `what_is_wrong_with_a_recording_is_said_everywhere`);
-//! `android` (`a_recording_of_android_says_its_deadlines`).
+//! (`recordings_are_workloads_everywhere`, `what_is_wrong_with_a_recording_is_said_everywhere`,
+//! `recorded_tasks_take_hints`);
+//! `android` (`a_recording_of_android_says_its_deadlines`, `a_check_takes_deadlines`).
 
 use crate::common;
 
@@ -106,6 +109,36 @@ fn what_is_wrong_with_a_recording_is_said_everywhere() {
             assert!(said.contains(part), "{before:?} {argument}: {said}");
         }
     }
+}
+
+/// Goal: a hint reaches recorded tasks by their name, alone and as an axis: with the most that
+/// there is, work of 20 % on a little CPU takes more energy, whatever it was recorded at. A name
+/// that nobody has is told with the nearest.
+#[test]
+fn recorded_tasks_take_hints() {
+    let folder = recorded();
+    let run = ["--platform", "hikey960", "--policy", "linux-7.3"];
+    let load = ["--workload", "trace:run.txt,platform=hikey960"];
+    let vary = ["--vary", "task.periodic.util_min=0,1024", "--seeds", "1"];
+    let json = ["--format", "json"];
+    let output = in_folder(&folder, &[&["sweep"], &run, &load, &vary, &json]);
+    assert_code(&output, 0);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let energy = |at: usize| {
+        value["points"][at]["cpu_energy_j"]
+            .as_f64()
+            .expect("joules")
+    };
+    assert!(energy(0) < energy(1), "{value}");
+    let sim = |set: &str| in_folder(&folder, &[&["sim"], &run, &load, &["--set", set], &json]);
+    let one = sim("task.periodic-1.util_max=100");
+    assert_code(&one, 0);
+    assert!(stdout(&one).contains("task.periodic-1.util_max"));
+    let wrong = sim("task.periodik.util_min=9");
+    common::assert_refused(
+        &wrong,
+        &["it has no task `periodik`; did you mean `periodic`?"],
+    );
 }
 
 /// Goal: a recording of `sched_switch` alone, as scx's own ftrace script makes it, says once that
@@ -265,6 +298,69 @@ fn a_check_lists_chains() {
     assert!(value["chains"][0]["recorded"].is_null());
     let text = check("app.json", "human");
     assert!(text.contains("screen") && text.contains("8000.0"), "{text}");
+}
+
+/// Goal: a check judges given deadlines as a run does, and shows the recording's own frames beside.
+/// By hand: the recording has six frames of its own and misses one (`a_check_lists_chains`). A file
+/// of an rt-app takes them, too.
+#[test]
+fn a_check_takes_deadlines() {
+    let folder = folder();
+    common::file(&folder, "phone.txt", &android());
+    let own = r#"{"screen": {"from": "app", "to": "RenderThread", "deadline": 8000}}"#;
+    common::file(&folder, "own.json", own);
+    common::file(
+        &folder,
+        "wrong.json",
+        r#"{"screen": {"from": "ui", "deadline": 16000}}"#,
+    );
+    let load = r#"{"tasks": {"ui": {"run": 1000, "timer": {"ref": "t", "period": 16000}}}}"#;
+    common::file(&folder, "app.json", load);
+    let check = |file: &str, deadlines: &str, format: &str| {
+        let more = ["--deadlines", deadlines, "--format", format];
+        in_folder(&folder, &[&["workload", "check", file], &more])
+    };
+    let phone = "trace:phone.txt,platform=hikey960";
+    let output = check(phone, "own.json", "json");
+    assert_code(&output, 0);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let chain = |chain: &serde_json::Value| {
+        let deadline_ns = chain["deadline_ns"].as_u64();
+        (
+            chain["name"].clone(),
+            deadline_ns,
+            chain["recorded"]["missed"].as_u64(),
+        )
+    };
+    assert_eq!(
+        chain(&value["chains"][0]),
+        ("screen".into(), Some(8_000_000), None)
+    );
+    assert_eq!(
+        chain(&value["own_chains"][0]),
+        ("ui".into(), Some(16_000_000), Some(1))
+    );
+    let text = stdout(&check(phone, "own.json", "human"));
+    for part in [
+        "screen",
+        "8000.0",
+        "does not count beside --deadlines",
+        "63900.0",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let wrong = check(phone, "wrong.json", "human");
+    common::assert_refused(
+        &wrong,
+        &["wrong.json:1:21: task `ui` has no timer and no sleep"],
+    );
+    // Of an rt-app file there is a timer; a task that is not there is refused.
+    let output = check("app.json", "wrong.json", "json");
+    assert_code(&output, 0);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(value["chains"][0]["deadline_ns"], 16_000_000);
+    let wrong = check("app.json", "own.json", "human");
+    common::assert_refused(&wrong, &["there is no task `app`"]);
 }
 
 /// Goal: a recording of Android says its deadlines itself. Of six frames of 16 ms the third, which

@@ -5,12 +5,13 @@
 //! test quotes. Tests by part: `the_answer_stands_first_and_everything_after_it` (all blocks),
 //! `notes_have_code_and_losses_from_nothing_have_chips` (`Chip`, `tone`),
 //! `it_can_be_read_without_eyes_and_without_a_mouse` (`Table`, `Head`, `Chart`): a name that a
-//! template lacks fails every test of pages. `new`, `folded`, `of`, `head`, `small` and `from` make
+//! template lacks fails every test of pages. sweep/tests.rs::`a_phone_shows_a_line_for_each_column`
+//! (`lines`, `brief`). `new`, `folded`, `of`, `head`, `small` and `from` make
 //! cells and tables: all tests of pages.
 //!
 //! Callers: compared.rs (`tone`), rows.rs (`tone`), tables.rs (`tone`).
 //!
-//! Tests: crates/report/src/html/tests.rs
+//! Tests: crates/report/src/html/tests.rs, crates/report/src/html/sweep/tests.rs
 
 use crate::phrase::LENGTHS_DIFFER;
 use serde::Serialize;
@@ -110,6 +111,8 @@ pub(super) struct Table {
     pub(super) folded: Option<String>,
     /// On a phone a row is a card with all its figures.
     pub(super) cards: bool,
+    /// On a phone a row is a card with a line for each column: its name, then the figure.
+    pub(super) lines: bool,
     pub(super) head: Vec<Head>,
     pub(super) rows: Vec<Vec<Cell>>,
 }
@@ -126,6 +129,8 @@ pub(super) struct Cell {
     pub(super) text: String,
     /// A second, quieter line.
     pub(super) small: String,
+    /// What stands for the second line where there is little room; empty: nothing does.
+    pub(super) brief: String,
     /// It names its row.
     pub(super) head: bool,
     pub(super) tone: &'static str,
@@ -170,6 +175,7 @@ impl Table {
             caption: caption.into(),
             folded: None,
             cards: false,
+            lines: false,
             head: columns.iter().map(head).collect(),
             rows: Vec::new(),
         }
@@ -202,6 +208,12 @@ impl Cell {
     /// With smaller text below the first.
     pub(super) fn small(mut self, small: impl Into<String>) -> Self {
         self.small = small.into();
+        self
+    }
+
+    /// With what stands for that where there is little room.
+    pub(super) fn brief(mut self, brief: impl Into<String>) -> Self {
+        self.brief = brief.into();
         self
     }
 

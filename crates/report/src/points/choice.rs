@@ -6,13 +6,16 @@
 //! words of sentences. Tests by part: `the_best_of_those_that_hold_is_chosen` (`made`, `cost`,
 //! `sentence`), `what_can_be_chosen_by` (`of`, `usual`, `number`).
 //!
-//! What a choice leaves open is `beside`'s.
+//! What a choice leaves open is `beside`'s, what the chosen point measured `figures`'.
 //!
 //! Callers: html/sweep/drawn.rs (`number`), html/sweep/answer.rs (`sentence`).
 //!
 //! Tests: crates/report/src/points/tests.rs
 
 mod beside;
+mod figures;
+
+pub(crate) use figures::{headline, told};
 
 use super::{Row, Shape};
 use std::collections::BTreeMap;
@@ -155,6 +158,9 @@ impl Choice {
         }
         for (group, own) in groups.iter_mut().zip(&members) {
             let chosen = group.chosen.map(|at| &rows[at]);
+            if let Some(row) = chosen {
+                group.figures = figures::of(self, shape, row);
+            }
             if chosen.is_some() || group.hold == 0 {
                 group.notes = beside::beside(self, shape, (own.as_slice(), chosen));
             }
@@ -192,10 +198,13 @@ pub(crate) fn sentence(choice: &SweepChoice, group: &ChosenPoint, name: Option<&
     let notes = notes.collect::<Vec<_>>().join("; ");
     match (name, choice.conditions.is_empty()) {
         (Some(name), true) => format!("{place}{name} has the {best} {by} of {all}{notes}."),
-        (Some(name), false) => format!(
-            "{place}{name} has the {best} {by} of the {} of {all} that hold: {conditions}{notes}.",
-            group.hold
-        ),
+        (Some(name), false) => {
+            let held = match group.hold {
+                1 => format!("the one of {all} that holds"),
+                several => format!("the {several} of {all} that hold"),
+            };
+            format!("{place}{name} has the {best} {by} of {held}: {conditions}{notes}.")
+        }
         (None, _) if group.hold > 0 => format!("{place}no point that holds has a value of {by}."),
         (None, true) => format!("{place}no point has a result."),
         (None, false) => format!("{place}none of {all} holds: {conditions}{notes}."),

@@ -4,7 +4,8 @@
 //! What must stay: columns for programs are found by name.
 //! Tests by part (in crates/report/src): points.rs: `each_run_counts_once` (`add`, `row`); the
 //! files of its folder name theirs.
-//! Helpers, and who fails with them: `run`, `column` (all tests), `sweep`, `table` (most).
+//! Helpers, and who fails with them: `run`, `column` (all tests), `sweep`, `table` (most),
+//! `with_frames` (`the_chosen_point_comes_with_its_figures`).
 
 use super::{Bases, Choice, FoundPoints, Points, SweepFacts};
 use crate::{Format, Style};
@@ -235,8 +236,8 @@ fn the_best_of_those_that_hold_is_chosen() {
     assert_eq!(
         said,
         [
-            "hikey960: runnable_boost_pct=50 has the least runnable_boost_pct of the 1 of 2 \
-             points that hold: missed_frames_total<=0.",
+            "hikey960: runnable_boost_pct=50 has the least runnable_boost_pct of the one of 2 \
+             points that holds: missed_frames_total<=0.",
             "juno-r0: runnable_boost_pct=0 has the least runnable_boost_pct of the 2 of 2 points \
              that hold: missed_frames_total<=0.",
         ]
@@ -302,8 +303,8 @@ fn a_choice_says_what_it_leaves_open() {
     assert_eq!(
         said,
         [
-            "hikey960: runnable_boost_pct=50 has the least runnable_boost_pct of the 1 of 2 \
-             points that hold: cpu_energy_j<=1.5; the change of cpu_energy_j from the base is not \
+            "hikey960: runnable_boost_pct=50 has the least runnable_boost_pct of the one of 2 \
+             points that holds: cpu_energy_j<=1.5; the change of cpu_energy_j from the base is not \
              told.",
             "juno-r0: none of 2 points holds: cpu_energy_j<=1.5; nearest: runnable_boost_pct=50 \
              with cpu_energy_j 2.333.",
@@ -314,10 +315,10 @@ fn a_choice_says_what_it_leaves_open() {
     assert_eq!(
         said,
         [
-            "hikey960: runnable_boost_pct=0 has the least runnable_boost_pct of the 1 of 2 points \
-             that hold: cpu_energy_j>=1.5; 50 above it fails.",
-            "juno-r0: runnable_boost_pct=50 has the least runnable_boost_pct of the 1 of 2 points \
-             that hold: cpu_energy_j>=1.5.",
+            "hikey960: runnable_boost_pct=0 has the least runnable_boost_pct of the one of 2 \
+             points that holds: cpu_energy_j>=1.5; 50 above it fails.",
+            "juno-r0: runnable_boost_pct=50 has the least runnable_boost_pct of the one of 2 \
+             points that holds: cpu_energy_j>=1.5.",
         ]
     );
 }
@@ -336,6 +337,83 @@ fn the_nearest_misses_the_fewest() {
         said[1].ends_with("; nearest: runnable_boost_pct=50 with cpu_energy_j -75.00 %."),
         "{said:?}"
     );
+}
+
+/// What is measured of the points: energy, what is neither good nor bad, and frames.
+const FIGURES: [&str; 4] = [
+    "energy_j",
+    "wakeups_total",
+    "missed_frames_total",
+    "missed_frames_pct",
+];
+
+/// The points with so many of their seeds: two frames of four are missed everywhere, and the least
+/// boost that misses no more than nine is chosen.
+fn with_frames(seeds: usize, power: &'static str) -> FoundPoints {
+    let metrics = FIGURES.map(str::to_owned);
+    let measured = |record: RunRecord| {
+        let energy = record.metrics[ENERGY];
+        let values = metrics.iter().cloned().zip([energy, energy, 2.0, 50.0]);
+        RunRecord {
+            power,
+            metrics: values.collect(),
+            ..record
+        }
+    };
+    let part = |runs: Vec<RunRecord>| {
+        let kept = runs.into_iter().take(seeds);
+        kept.map(measured).collect::<Vec<_>>()
+    };
+    let all: Vec<Vec<RunRecord>> = points().into_iter().map(part).collect();
+    let base = sweep().base_point().expect("a base").expect("one");
+    let mut bases = Bases::new(base, &metrics);
+    for (number, runs) in all.iter().enumerate() {
+        bases.add(number, runs);
+    }
+    let condition = Expectation::parse("missed_frames_total<=9").expect("a condition");
+    let choice = Choice::of("runnable_boost_pct", &labels()).expect("a key");
+    let holds = [(0_usize, false), (1, true), (2, true), (3, false)];
+    let mut points = Points::new(&labels(), metrics.to_vec())
+        .compared(Some(bases), 1.0)
+        .judged(Some(holds.into()))
+        .choosing(Some(choice.among(&[condition])));
+    for (number, runs) in all.iter().enumerate() {
+        points.add(number, runs);
+    }
+    points.finish()
+}
+
+/// Goal: the chosen point stands first with what it was chosen by, then one metric of each other
+/// unit, and its changes; what did not change says so. By hand: four times the energy of the base
+/// is +300 % in every pair, two frames of two are no change, and one seed tells nothing of chance.
+#[test]
+fn the_chosen_point_comes_with_its_figures() {
+    let found = with_frames(3, "");
+    let said = found.answer(&[]);
+    // (4 + 8 + 16) / 3 J, and the base with as much of its own.
+    assert_eq!(
+        [&said[0], &said[2]],
+        [
+            "chosen of hikey960: runnable_boost_pct=50: 2 missed frames (as the base), 9.333 J \
+             (+300.0 % [+300, +300] from the base), 9.333 wake-ups (+300.0 % [+300, +300]), \
+             missed_frames_pct 50 % (as the base)",
+            "chosen of juno-r0: runnable_boost_pct=0: 2 missed frames, 9.333 J, 9.333 wake-ups, \
+             missed_frames_pct 50 %",
+        ]
+    );
+    assert_eq!(found.chosen().iter().copied().collect::<Vec<_>>(), [1, 2]);
+    let value: Value = serde_json::from_str(&found.json(&SweepFacts::default())).expect("JSON");
+    let figures = &value["choice"]["groups"][0]["figures"];
+    let names = figures.as_array().expect("figures").iter();
+    let names: Vec<&str> = names.filter_map(|one| one["metric"].as_str()).collect();
+    assert_eq!(names, [FIGURES[2], FIGURES[0], FIGURES[1], FIGURES[3]]);
+    assert_eq!(figures[1]["difference"], "worse");
+    let pct = figures[1]["delta_pct"].as_f64().expect("a change");
+    assert!((pct - 300.0).abs() < 1e-9, "{pct}");
+    // Nobody measured this power.
+    let said = with_frames(1, wakeplace_metrics::MODELLED).answer(&[]);
+    let part = "modelled 4 J (+300.0 % from the base, one run)";
+    assert!(said[0].contains(part), "{said:?}");
 }
 
 /// Goal: a varied key is compared by its number, be it a percentage or a time; a name is near.

@@ -140,7 +140,7 @@ pub static ARGUMENTS: [Argument; 26] = [
         more: "KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every \
                policy gets it that does not set it itself after a colon), a switch of the \
                machine's model (`model.idle_states`, `model.kernel_costs`, ...), or a hint of a \
-               task of an rt-app file: `task.NAME.util_min`, `task.NAME.util_max`.",
+               task of an rt-app file or a recording: `task.NAME.util_min`, `task.NAME.util_max`.",
         python: Some("Parameters of the policy and of the machine's model (``model.KEY``)."),
         expected: "a dict, as {\"busy_factor\": 8}",
         place: shown(POLICY, 11),

@@ -44,7 +44,7 @@ struct RawLoad {
     jitter: Option<Text>,
     /// A file of deadlines, as for `--deadlines`.
     deadlines: Option<Text>,
-    /// Hints of an rt-app file's tasks, `KEY=VALUE` each, as for `--set`.
+    /// Hints of tasks of an rt-app file or a recording, `KEY=VALUE` each, as for `--set`.
     #[serde(default)]
     set: Vec<Text>,
     /// Absent: all.

@@ -7,14 +7,17 @@
 //! part: comparison/tests.rs::`a_deadline_that_no_frame_meets_is_said` (`unmet`),
 //! comparison/tests.rs::`missed_frames_are_said_of_all_that_miss_as_many` (`missed`),
 //! experiment/tests.rs::`loads_with_deadlines_are_read_by_their_frames` (`FRAME_METRICS`,
-//! `has_frames`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
+//! `has_frames`), crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing`
+//! (`of_frames`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
 //! (`own_deadlines`, `recorded`).
 //!
 //! Callers: experiment.rs (`FRAME_METRICS`, `has_frames`, `own_deadlines`), evaluate/cell.rs
-//! (`FRAME_METRICS`).
+//! (`FRAME_METRICS`), sweep/mod.rs (`FRAME_METRICS`), crates/cli/src/commands/sweep.rs
+//! (`of_frames`).
 //!
 //! Tests: crates/study/src/comparison/tests.rs, crates/study/src/experiment/tests.rs,
-//! crates/cli/tests/all/recordings.rs
+//! crates/cli/tests/all/recordings.rs,
+//! crates/cli/tests/all/sweeps.rs::frames_come_first_and_choose_nothing
 
 use super::{PolicyRuns, total};
 use wakeplace_text::time;
@@ -31,6 +34,12 @@ pub(crate) const FRAME_METRICS: [&str; 4] = [
 const MISSED_PCT: u64 = 1;
 /// Chains that a note names.
 const MOST_CHAINS_SAID: usize = 8;
+
+/// A load with deadlines is read by this metric.
+#[must_use]
+pub fn of_frames(metric: &str) -> bool {
+    FRAME_METRICS.contains(&metric)
+}
 
 /// What a recording says itself of when its frames are due, and what became of them there.
 pub(crate) fn own_deadlines(workload: &Workload) -> Option<String> {

@@ -35,7 +35,7 @@ pub use point::{MadePoint, Point, Points};
 pub use warnings::Warnings;
 
 use crate::DEFAULT_MARGIN_PCT;
-use crate::comparison::{hardware_clocks, modelled_power};
+use crate::comparison::{FRAME_METRICS, hardware_clocks, modelled_power};
 use crate::file::with;
 use crate::identity::hash_of;
 use crate::{Ask, AskError, Experiment, Request, RunRecord, Source, StudyError, argument};
@@ -140,10 +140,12 @@ impl Sweep {
         self.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
-    /// What the workloads are read by: of each that the first points have, its first metric.
+    /// What the workloads are read by: the metrics of frames that runs have (`known`), then of each
+    /// workload that the first points have, its first metric.
     #[must_use]
-    pub fn measured_by(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
+    pub fn measured_by(&self, known: &[String]) -> Vec<String> {
+        let frames = FRAME_METRICS.map(str::to_owned).into_iter();
+        let mut names: Vec<String> = frames.filter(|name| known.contains(name)).collect();
         for point in self.tried() {
             let first = point.experiment.workload.metric();
             if let Some(name) = first.filter(|name| names.iter().all(|other| other != name)) {

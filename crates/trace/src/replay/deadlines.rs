@@ -10,7 +10,8 @@
 //! `the_expected_timeline_is_the_deadline`, `the_deadline_is_the_period_that_is_known` (`given`,
 //! `median`), `the_next_frame_without_a_sleep_is_that_of_the_next_vsync` (`begins`),
 //! `names_are_those_of_metrics` (`name`, `most`),
-//! `the_deadline_is_the_period_that_is_known` also `warnings`, `what_became_of_recorded_frames`
+//! `the_deadline_is_the_period_that_is_known` and `slices_that_draw_no_frame_are_told` also
+//! `warnings`, `what_became_of_recorded_frames`
 //! (`recorded`).
 //!
 //! Callers: replay/script.rs (`of`, `step`).
@@ -97,7 +98,7 @@ impl Deadlines {
             this.of_task
                 .insert(at, (this.chains.len() as u32 - 1, begins));
         }
-        this.warnings = warnings(unknown, left_out);
+        this.warnings = warnings(unknown, left_out, frames.strays());
         this
     }
 
@@ -213,9 +214,18 @@ fn name(task: &str, taken: &mut BTreeSet<String>) -> String {
     unique
 }
 
-/// What is said of those that have none.
-fn warnings(unknown: usize, left_out: usize) -> Vec<String> {
+/// What is said of those that have none, and of slices that draw none (`strays`).
+fn warnings(unknown: usize, left_out: usize, strays: u64) -> Vec<String> {
     let mut warnings = Vec::new();
+    match strays {
+        0 => {}
+        1 => {
+            warnings.push("1 slice `DrawFrames` lies in no `doFrame`: it ends no frame".to_owned())
+        }
+        _ => warnings.push(format!(
+            "{strays} slices `DrawFrames` lie in no `doFrame`: they end no frame"
+        )),
+    }
     if unknown > 0 {
         warnings.push(format!(
             "{unknown} threads mark frames of which nothing says how often they are due: they have \

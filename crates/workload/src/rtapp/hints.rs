@@ -1,5 +1,5 @@
-//! Utilisation hints that are given beside an rt-app file: `util_min` and `util_max` of a task
-//! (docs/guide/workloads.md, "Hints of tasks").
+//! Utilisation hints that are given beside an rt-app file or a recording: `util_min` and `util_max`
+//! of a task (docs/guide/workloads.md, "Hints of tasks").
 //!
 //! Called by the settings `task.NAME.util_min` and `task.NAME.util_max`, and by sweeps that vary
 //! them.
@@ -7,13 +7,14 @@
 //! What must stay: a hint stands instead of the task's own and of those of all its phases; nothing
 //! else of the file changes; at no time is `util_min` above `util_max`, as in files. Tests by part:
 //! `a_hint_stands_instead_of_the_files` (`hint`, `with_hints`), `what_is_no_hint_is_named`
-//! (`parse`, `fits`, errors).
+//! (`parse`, `fits`, errors), `a_recorded_task_is_hinted_by_its_name` (`hint_recorded`).
 //!
 //! Tests: below
 
 use super::template::{Task, Template};
 use crate::Spec;
 use crate::realtime::RealTime;
+use crate::script::{TaskScript, Workload, task_of_thread};
 use std::collections::BTreeSet;
 use wakeplace_text::{did_you_mean, nearest, shorten};
 
@@ -25,7 +26,7 @@ const MOST: u16 = 1024;
 /// A hint of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskHint {
-    /// Name of the task in its file.
+    /// Name of the task in its file; of a recorded one also without its number.
     task: String,
     /// `util_max`, else `util_min`.
     is_max: bool,
@@ -68,34 +69,45 @@ impl Spec {
     /// The same with these hints, instead of those that its file has.
     ///
     /// # Errors
-    /// It is no rt-app file, has no such task, or a hint does not go with the others.
+    /// It is no rt-app file and no recording, has no such task, or a hint does not go with the
+    /// others.
     pub fn with_hints(mut self, hints: &[TaskHint]) -> Result<Self, String> {
         if hints.is_empty() {
             return Ok(self);
         }
         let name = shorten(&self.name);
-        let Some(template) = self.template() else {
+        let given = if let Some(template) = self.template() {
+            template.hint_all(hints)
+        } else if let Some(workload) = self.recording() {
+            hint_recorded(workload, hints)
+        } else {
             return Err(format!(
-                "workload `{name}` is no rt-app file, whose tasks have these; of a model \
-                 `periodic` has the keys uclamp_min and uclamp_max"
+                "workload `{name}` is no rt-app file and no recording, whose tasks have these; of \
+                 a model `periodic` has the keys uclamp_min and uclamp_max"
             ));
         };
-        for hint in hints {
-            template
-                .hint(hint)
-                .map_err(|why| format!("{name}: {why}"))?;
-        }
-        for task in &template.tasks {
-            if hints.iter().any(|hint| hint.task == task.name) {
-                fits(task).map_err(|why| format!("{name}: task `{}`: {why}", task.name))?;
-            }
-        }
+        given.map_err(|why| format!("{name}: {why}"))?;
         self.hints.extend_from_slice(hints);
         Ok(self)
     }
 }
 
 impl Template {
+    /// Gives the hints to the tasks that they name.
+    fn hint_all(&mut self, hints: &[TaskHint]) -> Result<(), String> {
+        for hint in hints {
+            self.hint(hint)?;
+        }
+        let is_hinted = |task: &&Task| hints.iter().any(|hint| hint.task == task.name);
+        for task in self.tasks.iter().filter(is_hinted) {
+            let sets = task.phases.iter().map(|phase| &phase.set);
+            let sets = sets.map(|set| (set.uclamp_min, set.uclamp_max));
+            let initial = (task.initial.uclamp_min, task.initial.uclamp_max);
+            fits(initial, sets).map_err(|why| format!("task `{}`: {why}", task.name))?;
+        }
+        Ok(())
+    }
+
     /// Gives the hint to all tasks of that name.
     fn hint(&mut self, hint: &TaskHint) -> Result<(), String> {
         let mut found = false;
@@ -106,11 +118,7 @@ impl Template {
             found = true;
             let deadline = |class| matches!(class, RealTime::Deadline { .. });
             if task.initial.attributes.realtime.is_some_and(deadline) {
-                return Err(format!(
-                    "task `{}` is one of SCHED_DEADLINE, which hints do not reach; expected \
-                     another task",
-                    hint.task
-                ));
+                return Err(out_of_reach(&hint.task));
             }
             let initial = match hint.is_max {
                 true => &mut task.initial.uclamp_max,
@@ -127,14 +135,67 @@ impl Template {
         if found {
             return Ok(());
         }
-        let names: BTreeSet<&str> = self.tasks.iter().map(|task| task.name.as_str()).collect();
-        let near = nearest(&hint.task, names.iter().copied());
-        let end = match near {
-            None => format!("; expected one of {}", list(&names)),
-            near => did_you_mean(near),
-        };
-        Err(format!("it has no task `{}`{end}", shorten(&hint.task)))
+        Err(unknown(
+            hint,
+            self.tasks.iter().map(|task| task.name.as_str()),
+        ))
     }
+}
+
+/// Gives the hints to the threads of a recording that are called so, with their number or without.
+fn hint_recorded(workload: &mut Workload, hints: &[TaskHint]) -> Result<(), String> {
+    let is_of = |task: &TaskScript, hint: &TaskHint| {
+        task.name == hint.task || task_of_thread(&task.name) == hint.task
+    };
+    for hint in hints {
+        let mut found = false;
+        for task in workload.tasks.iter_mut().filter(|task| is_of(task, hint)) {
+            found = true;
+            if matches!(task.attributes.realtime, Some(RealTime::Deadline { .. })) {
+                return Err(out_of_reach(&task.name));
+            }
+            let changes = task.phases.iter_mut().map(|phase| &mut phase.change);
+            match hint.is_max {
+                true => changes.for_each(|change| change.uclamp_max = None),
+                false => changes.for_each(|change| change.uclamp_min = None),
+            }
+            match hint.is_max {
+                true => task.uclamp_max = Some(hint.value),
+                false => task.uclamp_min = Some(hint.value),
+            }
+        }
+        if !found {
+            let names = workload.tasks.iter();
+            return Err(unknown(hint, names.map(|task| task_of_thread(&task.name))));
+        }
+    }
+    for task in &workload.tasks {
+        if hints.iter().any(|hint| is_of(task, hint)) {
+            let sets = task.phases.iter().map(|phase| &phase.change);
+            let sets = sets.map(|set| (set.uclamp_min, set.uclamp_max));
+            let initial = (task.uclamp_min, task.uclamp_max);
+            fits(initial, sets).map_err(|why| format!("task `{}`: {why}", task.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// The refusal of a hint to a task that has a deadline of the kernel's.
+fn out_of_reach(task: &str) -> String {
+    format!(
+        "task `{task}` is one of SCHED_DEADLINE, which hints do not reach; expected another task"
+    )
+}
+
+/// The refusal of a hint to nobody, with the nearest of these names.
+fn unknown<'a>(hint: &TaskHint, names: impl Iterator<Item = &'a str>) -> String {
+    let names: BTreeSet<&str> = names.collect();
+    let near = nearest(&hint.task, names.iter().copied());
+    let end = match near {
+        None => format!("; expected one of {}", list(&names)),
+        near => did_you_mean(near),
+    };
+    format!("it has no task `{}`{end}", shorten(&hint.task))
 }
 
 /// Some names, for a message.
@@ -147,19 +208,15 @@ fn list(names: &BTreeSet<&str>) -> String {
     shown.join(", ")
 }
 
-/// In each phase the least is not above the most, in the order in which a thread comes to them.
-fn fits(task: &Task) -> Result<(), String> {
-    let initial = &task.initial;
-    let mut clamps = (
-        initial.uclamp_min.unwrap_or(0),
-        initial.uclamp_max.unwrap_or(MOST),
-    );
-    let all = std::iter::once(clamps).chain(task.phases.iter().map(|phase| {
-        let set = &phase.set;
-        clamps = (
-            set.uclamp_min.unwrap_or(clamps.0),
-            set.uclamp_max.unwrap_or(clamps.1),
-        );
+/// The least and the most that are asked for.
+type Clamps = (Option<u16>, Option<u16>);
+
+/// With those that a thread begins with and in each phase that sets others, in their order, the
+/// least is not above the most.
+fn fits(initial: Clamps, sets: impl Iterator<Item = Clamps>) -> Result<(), String> {
+    let mut clamps = (initial.0.unwrap_or(0), initial.1.unwrap_or(MOST));
+    let all = std::iter::once(clamps).chain(sets.map(|(least, most)| {
+        clamps = (least.unwrap_or(clamps.0), most.unwrap_or(clamps.1));
         clamps
     }));
     let wrong = { all }.find(|(least, most)| least > most);
@@ -220,6 +277,47 @@ mod tests {
         assert_eq!(pairs, ["ui.util_min", "io.x.util_max"]);
         // Both at once: judged when both are there.
         assert!(hinted(&[("io.x.util_min", "900"), ("io.x.util_max", "950")]).is_ok());
+    }
+
+    /// Goal: of a recording a hint reaches all threads of a name, with their number or without, and
+    /// no other; what is wrong is named. By hand: two threads, `periodic-0` and `periodic-1`.
+    #[test]
+    fn a_recorded_task_is_hinted_by_its_name() {
+        let recorded = |all: &[(&str, &str)]| -> Result<Spec, String> {
+            let model = Spec::parse("periodic:n=2", &LoadOptions::default()).expect("valid");
+            let workload = model.expand(1, MachineFacts::alike(4)).expect("fits");
+            let hints = all.iter().map(|(key, value)| TaskHint::parse(key, value));
+            let hints = hints.collect::<Result<Vec<_>, _>>()?;
+            Spec::recorded(workload, Vec::new()).with_hints(&hints)
+        };
+        let of = |all: &[(&str, &str)]| {
+            let workload = recorded(all)
+                .expect("valid")
+                .expand(1, MachineFacts::alike(4));
+            let tasks = workload.expect("fits").tasks;
+            let clamps = tasks.iter().map(|task| (task.uclamp_min, task.uclamp_max));
+            clamps.collect::<Vec<_>>()
+        };
+        let own = of(&[]);
+        assert_eq!(
+            of(&[("periodic.util_min", "700")]),
+            [(Some(700), own[0].1); 2]
+        );
+        let one = of(&[("periodic-1.util_max", "300")]);
+        assert_eq!(one, [own[0], (own[1].0, Some(300))]);
+        for (key, value, said) in [
+            ("periodik.util_min", "9", "did you mean `periodic`?"),
+            ("zzzzzz.util_min", "9", "expected one of periodic"),
+        ] {
+            let error = recorded(&[(key, value)]).expect_err(key);
+            assert!(error.contains(said), "{error}");
+        }
+        let both = [("periodic.util_min", "500"), ("periodic-1.util_max", "300")];
+        let error = recorded(&both).expect_err("the least is above the most");
+        assert!(
+            error.contains("task `periodic-1`: `util_min` 500 is above `util_max` 300"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -10,8 +10,9 @@
 
 use super::front::Front;
 use super::{MOST_CHOICES, figure, label};
+use crate::html::figures::minus;
 use crate::html::view::{Answer, Sentence};
-use crate::points::{named, sentence};
+use crate::points::{named, sentence, told};
 use wakeplace_outcome::SweepChoice;
 use wakeplace_text::count;
 
@@ -53,7 +54,10 @@ fn chosen(sweep: &Sweep, choice: &SweepChoice) -> Vec<Sentence> {
         });
         let said = sentence(choice, group, name.as_deref());
         let text = match point {
-            Some(point) => format!("{said} {}", figures(sweep, point, &shown)),
+            Some(point) if group.figures.is_empty() => {
+                format!("{said} {}", figures(sweep, point, &shown))
+            }
+            Some(point) => format!("{said} {}", minus(&told(&group.figures, point.modelled))),
             None => said,
         };
         let (tone, badge) = match point {

@@ -3,7 +3,7 @@
 //! What must stay: names of fields are this file's own, so that no text of a sweep is read as a
 //! formula; colours are names of `assets/palettes.json`. Looks may change. Tests by part:
 //! `a_sweep_has_its_pictures` (`front`, its whiskers, `Lines`), `lines_are_what_they_say`
-//! (`Lines::of`, `note`).
+//! (`Lines::of`, `note`), `what_is_expected_comes_first` (`diamond`, `marks_some`).
 //!
 //! Tests: crates/report/src/html/sweep/tests.rs
 
@@ -42,6 +42,15 @@ fn tooltip(fields: &[(&str, &str)]) -> Value {
     Value::Array(all)
 }
 
+/// What the mark of a chosen point means.
+pub(super) const DIAMOND: &str = " Diamond: the chosen point.";
+
+/// The mark of a chosen point.
+fn diamond() -> Value {
+    json!({"type": "point", "shape": "diamond", "filled": false, "fill": "@surface", "size": 170,
+        "strokeWidth": 3, "opacity": 1})
+}
+
 /// One metric over another: all points, the line of the front, and the chosen points.
 pub(super) fn front(sweep: &Sweep, front: &Front) -> Value {
     let (x, y) = front.metrics;
@@ -49,7 +58,10 @@ pub(super) fn front(sweep: &Sweep, front: &Front) -> Value {
     let one = |(at, point): (usize, &Point)| {
         let kind = front.word(at);
         // Of many points only those that one looks at have whiskers.
-        let ends = |metric: usize| point.ends(metric).filter(|_| few || !kind.is_empty());
+        let ends = |metric: usize| {
+            let ends = sweep.ends(point, metric);
+            ends.filter(|_| few || !kind.is_empty())
+        };
         let (x_ends, y_ends) = (ends(x), ends(y));
         Some(
             json!({"point": sweep.shown(point), "series": colour_of(sweep, point),
@@ -100,9 +112,7 @@ pub(super) fn front(sweep: &Sweep, front: &Front) -> Value {
         mark("datum.kind === 'front'",
             json!({"type": "point", "shape": "circle", "filled": true, "size": 80,
                 "opacity": 1})),
-        mark("datum.kind === 'chosen'",
-            json!({"type": "point", "shape": "diamond", "filled": false, "fill": "@surface",
-                "size": 170, "strokeWidth": 3, "opacity": 1})),
+        mark("datum.kind === 'chosen'", diamond()),
     ]);
     base(280, all, json!({"layer": layers}))
 }
@@ -117,13 +127,15 @@ pub(super) struct Lines {
     /// Lines that are drawn, in their order.
     drawn: Vec<String>,
     left: usize,
+    /// Which points were chosen.
+    chosen: Vec<bool>,
     /// Points have no neighbours along the axis: a mark each.
     loose: bool,
 }
 
 impl Lines {
     /// None: the axis has one value.
-    pub(super) fn of(sweep: &Sweep, key: &str) -> Option<Self> {
+    pub(super) fn of(sweep: &Sweep, key: &str, front: Option<&Front>) -> Option<Self> {
         let values = || sweep.points.iter().map(|point| point.name(key));
         if once(values()).len() < 2 {
             return None;
@@ -149,25 +161,39 @@ impl Lines {
             .map(|n| (*n).to_owned())
             .collect();
         let left = names.len() - drawn.len();
+        let is_chosen = |(at, point): (usize, &Point)| {
+            point.is_chosen || front.is_some_and(|front| front.word(at) == "chosen")
+        };
+        let chosen = sweep.points.iter().enumerate().map(is_chosen);
+        let chosen: Vec<bool> = chosen.collect();
         Some(Self {
             key: key.to_owned(),
             numbers,
             lines,
             drawn,
             left,
+            chosen,
             loose,
         })
     }
 
     /// What a reader must know of them.
     pub(super) fn note(&self) -> String {
-        match (self.loose, self.left) {
+        let said = match (self.loose, self.left) {
             (true, _) => "Other keys vary from point to point: a mark for each.".to_owned(),
             (false, 0) => String::new(),
             (false, left) => {
                 format!("The first {MOST_LINES} lines; {left} more are in the table of points.")
             }
-        }
+        };
+        let diamond = if self.marks_some() { DIAMOND } else { "" };
+        format!("{said}{diamond}").trim_start().to_owned()
+    }
+
+    /// A chosen point is drawn.
+    fn marks_some(&self) -> bool {
+        let mut marked = self.chosen.iter().zip(&self.lines);
+        marked.any(|(chosen, line)| *chosen && self.drawn.contains(line))
     }
 
     /// A metric over the axis.
@@ -175,13 +201,14 @@ impl Lines {
         let title = titled(sweep, metric);
         let one = |(at, point): (usize, &Point)| {
             let mean = point.mean(metric)?;
-            let ends = point.ends(metric);
+            let ends = sweep.ends(point, metric);
             let x = match &self.numbers {
                 Some(numbers) => json!(numbers[at]),
                 None => json!(point.name(&self.key)),
             };
             (self.drawn.contains(&self.lines[at])).then(|| {
                 json!({"point": sweep.shown(point), "series": self.lines[at], "x": x, "y": mean,
+                    "chosen": self.chosen[at],
                     "low": ends.map(|ends| ends.0), "high": ends.map(|ends| ends.1)})
             })
         };
@@ -217,6 +244,12 @@ impl Lines {
             json!({"mark": {"type": "point", "filled": true, "size": 50, "opacity": 1},
             "encoding": {"x": x, "y": y("y"), "color": color, "tooltip": tooltip}}),
         );
+        if self.marks_some() {
+            layers.push(
+                json!({"transform": [{"filter": "datum.chosen"}], "mark": diamond(),
+                "encoding": {"x": x, "y": y("y"), "color": color, "tooltip": tooltip}}),
+            );
+        }
         base(240, values, json!({"layer": layers}))
     }
 }

@@ -4,7 +4,7 @@
 //! worse in the other; the chosen point is the front's nearest to the corner of both bests, each
 //! metric scaled to the front; the first of several counts. Where the sweep says which points were
 //! chosen, it is those. Tests by part: `the_front_is_by_hand` (`front`, `chosen`),
-//! `a_page_says_what_was_chosen` (`of`).
+//! `a_page_says_what_was_chosen` (`of`), `what_is_expected_comes_first` (`has_chosen`).
 //!
 //! Tests: crates/report/src/html/sweep/tests.rs
 
@@ -93,6 +93,11 @@ impl Front {
     /// Some point had a choice.
     pub(super) fn is_one(&self) -> bool {
         self.several
+    }
+
+    /// A point was chosen.
+    pub(super) fn has_chosen(&self) -> bool {
+        self.groups.iter().any(|group| group.chosen.is_some())
     }
 
     /// What a point is.

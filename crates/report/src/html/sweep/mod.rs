@@ -5,7 +5,8 @@
 //! different machines or loads are never weighed against each other; which point is chosen follows
 //! from the rule that the page says. Words and looks may change. Tests by part:
 //! `a_sweep_has_its_pictures` (`view`, `pareto`, `along`, `table`), `a_page_says_what_was_chosen`
-//! (`change`, `checks`), `the_front_is_by_hand` (`front`),
+//! (`change`, `checks`), `the_front_is_by_hand` (`front`), `a_phone_shows_a_line_for_each_column`
+//! (`mean`), `what_is_expected_comes_first` (`along`, `pareto`),
 //! crates/cli/tests/all/sweeps.rs::`a_sweep_has_a_page` (a page of a run and of its JSON).
 //!
 //! Tests: crates/report/src/html/sweep/tests.rs, crates/cli/tests/all/sweeps.rs::a_sweep_has_a_page
@@ -57,7 +58,7 @@ pub(super) fn view(id: &str, sweep: &Sweep, name: &str) -> ResultView {
     facts.push(count(sweep.points.len(), "point"));
     let mut sections = Vec::new();
     sections.extend(pareto(id, sweep, &fronts));
-    sections.extend(along(id, sweep));
+    sections.extend(along(id, sweep, fronts.first()));
     sections.push(Section {
         id: format!("{id}-points"),
         title: "All points".to_owned(),
@@ -135,17 +136,25 @@ fn pareto(id: &str, sweep: &Sweep, fronts: &[Front]) -> Option<Section> {
         format!("{} and {}", label(sweep, x), label(sweep, y))
     };
     let several = fronts.len() > 1;
+    let diamond = match fronts.iter().any(Front::has_chosen) {
+        true => [", and a diamond marks the chosen one", drawn::DIAMOND],
+        false => ["", ""],
+    };
     let chart = Chart {
         id: format!("{id}-front"),
         title: match several {
             true => format!("{} against", label(sweep, first.metrics.0)),
             false => name(first),
         },
-        alt: "Points of the sweep by two metrics; a line joins those on the Pareto front, and a \
-              diamond marks the chosen one. The table of points has the figures."
-            .to_owned(),
-        note: "Line: the Pareto front. Diamond: the chosen point. Whiskers: 95 % intervals."
-            .to_owned(),
+        alt: format!(
+            "Points of the sweep by two metrics; a line joins those on the Pareto front{}. The \
+             table of points has the figures.",
+            diamond[0]
+        ),
+        note: format!(
+            "Line: the Pareto front.{} Whiskers: 95 % intervals.",
+            diamond[1]
+        ),
         choice: if several { "metric" } else { "" }.to_owned(),
         choices: match several {
             true => fronts.iter().map(|f| label(sweep, f.metrics.1)).collect(),
@@ -162,20 +171,20 @@ fn pareto(id: &str, sweep: &Sweep, fronts: &[Front]) -> Option<Section> {
     })
 }
 
-/// Lines along each axis.
-fn along(id: &str, sweep: &Sweep) -> Option<Section> {
+/// Lines along each axis; metrics of conditions come first.
+fn along(id: &str, sweep: &Sweep, front: Option<&Front>) -> Option<Section> {
     let told = |at: &usize| sweep.points.iter().any(|point| point.mean(*at).is_some());
-    let metrics: Vec<usize> = (0..sweep.metrics.len())
-        .filter(told)
-        .take(MOST_CHOICES)
-        .collect();
+    let mut metrics: Vec<usize> = (0..sweep.metrics.len()).filter(told).collect();
+    // A stable sort: both parts keep their order.
+    metrics.sort_by_key(|at| !sweep.is_expected(*at));
+    metrics.truncate(MOST_CHOICES);
     let fixed = ["platform", "workload", "policy"];
     let keys = sweep
         .varied
         .iter()
         .filter(|key| !fixed.contains(&key.as_str()));
     let chart = |(at, key): (usize, &String)| {
-        let lines = drawn::Lines::of(sweep, key)?;
+        let lines = drawn::Lines::of(sweep, key, front)?;
         Some(Block::Chart(Chart {
             id: format!("{id}-along-{at}"),
             title: format!("Along {key}"),
@@ -226,7 +235,7 @@ fn table(id: &str, sweep: &Sweep, front: Option<&Front>) -> Table {
         left => format!("The first {MOST_ROWS} points; the sweep's table has {left} more"),
     };
     let mut table = Table::new(format!("{id}-table"), caption, &columns);
-    table.cards = true;
+    table.lines = true;
     for (at, point) in sweep.points.iter().enumerate().take(MOST_ROWS) {
         let mut row: Vec<Cell> = Vec::with_capacity(columns.len());
         for name in &names {
@@ -274,21 +283,24 @@ fn mean(sweep: &Sweep, point: &Point, metric: usize) -> Cell {
     let half = point.half(metric);
     let half = half.map(|half| format!("±{}", crate::short(half)));
     let found = point.change(metric);
-    let change = match found {
-        Some(found) => Some(change(found)),
-        None => point.is_base.then(|| "base".to_owned()),
-    };
+    let base = point.is_base.then(|| "base".to_owned());
+    let change = found.map(|found| change(found, true)).or(base.clone());
+    let brief = found.map(|found| self::change(found, false)).or(base);
+    let brief = brief.or_else(|| half.clone()).unwrap_or_default();
     let small: Vec<String> = half.into_iter().chain(change).collect();
-    let cell = Cell::of(figure(sweep, metric, value)).small(small.join("; "));
+    let cell = Cell::of(figure(sweep, metric, value))
+        .small(small.join("; "))
+        .brief(brief);
     match found {
         Some(found) => cell.tone(tone(&found.word)),
         None => cell,
     }
 }
 
-/// A change in words: percent, its interval, and what it means.
-fn change(of: &Change) -> String {
+/// A change in words: percent, perhaps its interval, and what it means.
+fn change(of: &Change, with_interval: bool) -> String {
     let pct = of.pct.map_or_else(|| FROM_ZERO.to_owned(), figures::change);
-    let ends = interval(of.ends).map_or_else(String::new, |ends| format!(" ({ends})"));
+    let ends = interval(of.ends).filter(|_| with_interval);
+    let ends = ends.map_or_else(String::new, |ends| format!(" ({ends})"));
     format!("{pct}{ends} {}", of.word)
 }

@@ -4,7 +4,8 @@
 //! such table is refused in a sentence; text and numbers of any kind are taken, none is trusted.
 //! Sweeps of earlier programs have points alone. Tests by part: `what_is_no_sweep_is_refused`
 //! (`check`), `a_sweep_has_its_pictures` (`of`, `telling`, `shown`, `group`, `within`),
-//! `a_page_says_what_was_chosen` (`change`, marks).
+//! `a_page_says_what_was_chosen` (`change`, marks), `what_is_expected_comes_first` (`ends`,
+//! `is_expected`).
 //!
 //! Callers: diff/kept.rs (`result`).
 //!
@@ -12,6 +13,7 @@
 
 use super::once;
 use serde_json::{Map, Value};
+use wakeplace_metrics::{Expectation, find_metric};
 use wakeplace_outcome as outcome;
 use wakeplace_study::{is_of_load, without_varied};
 
@@ -79,12 +81,6 @@ impl Point {
         self.values.get(metric)?.1
     }
 
-    /// Both ends of its interval.
-    pub(super) fn ends(&self, metric: usize) -> Option<(f64, f64)> {
-        let (mean, half) = self.mean(metric).zip(self.half(metric))?;
-        Some((mean - half, mean + half))
-    }
-
     /// The change from the base, by the metric's place.
     pub(super) fn change(&self, metric: usize) -> Option<&Change> {
         self.changes.get(metric)?.as_ref()
@@ -124,6 +120,22 @@ impl Sweep {
             points,
             result,
         }
+    }
+
+    /// Both ends of the interval of a point's mean. There is no count below 0.
+    pub(super) fn ends(&self, point: &Point, metric: usize) -> Option<(f64, f64)> {
+        let (mean, half) = point.mean(metric).zip(point.half(metric))?;
+        let is_count = find_metric(&self.metrics[metric]).is_ok_and(|def| def.unit == "count");
+        let low = mean - half;
+        Some((if is_count { low.max(0.0) } else { low }, mean + half))
+    }
+
+    /// A condition is about this metric.
+    pub(super) fn is_expected(&self, metric: usize) -> bool {
+        let choice = self.result.choice.iter();
+        let conditions = choice.flat_map(|choice| &choice.conditions);
+        let mut parsed = conditions.filter_map(|text| Expectation::parse(text).ok());
+        parsed.any(|condition| condition.metric == self.metrics[metric])
     }
 
     /// The keys that tell points apart; all of them if there is one point.

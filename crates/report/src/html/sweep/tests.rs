@@ -159,16 +159,22 @@ fn a_page_says_what_was_chosen() {
     judged["margin_pct"] = json!(2.5);
     judged["choice"] = json!({"by": "wake_latency_us_p99", "best": "least",
         "conditions": ["missed_frames_total<=0"], "groups": [
-            {"group": "a", "points": 3, "hold": 2, "chosen": 4},
+            {"group": "a", "points": 3, "hold": 2, "chosen": 4, "figures": [
+                {"metric": "wake_latency_us_p99", "mean": 3.0, "delta_pct": -70.0,
+                    "ci95": [-71.0, -69.0], "difference": "better"},
+                {"metric": "energy_j", "mean": 5.0, "delta_pct": 400.0,
+                    "ci95": [390.0, 410.0], "difference": "worse"}]},
             {"group": "b", "points": 3, "hold": 0, "chosen": null}]});
     judged["warnings"] = json!(["all 6 points: beware"]);
     let page = html(&[source(&judged.to_string())]).expect("a page");
     for said in [
         "a: boost=100 has the least wake_latency_us_p99 of the 2 of 3 points that hold",
+        "3 us (−70.0 % [−71.0, −69.0] from the base), 5 J (+400.0 % [+390, +410])",
         "b: none of 3 points holds",
         "Changes are from the point with boost=0",
         "margin of 2.5 %",
         "+400.0\u{a0}% (+390 to +410\u{a0}%) worse",
+        "Diamond: the chosen point.",
         "all 6 points: beware",
         "not all hold",
     ] {
@@ -186,6 +192,71 @@ fn a_page_says_what_was_chosen() {
         .collect();
     assert_eq!(chosen.len(), 1);
     assert_eq!(chosen[0]["point"], "boost=100, a");
+}
+
+/// Goal: a phone has each figure beside the name of its column, with its change in short.
+#[test]
+fn a_phone_shows_a_line_for_each_column() {
+    let mut swept = sweep();
+    swept["points"][0]["base"] = json!(true);
+    let row = &mut swept["points"][4];
+    row["energy_j_delta_pct"] = json!(400.0);
+    row["energy_j_delta_ci95_low"] = json!(390.0);
+    row["energy_j_delta_ci95_high"] = json!(410.0);
+    row["energy_j_difference"] = json!("worse");
+    let page = html(&[source(&swept.to_string())]).expect("a page");
+    for said in [
+        "class=\"lines\"",
+        "<th scope=\"row\" data-label=\"boost\">",
+        "<td data-label=\"platform\">",
+        "<td class=\"num\" data-label=\"energy_j\">",
+        "<span class=\"brief\">+400.0\u{a0}% worse</span>",
+        "<span class=\"brief\">base</span>",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    // Other tables have cards or neither.
+    assert_eq!(page.matches("class=\"lines\"").count(), 1);
+}
+
+/// Goal: the picture along an axis begins with what a condition is about and marks the chosen
+/// point; without one nothing speaks of it. By hand: 1 ± 3 of a count reaches from 0 to 4.
+#[test]
+fn what_is_expected_comes_first() {
+    let mut judged = sweep();
+    for at in 0..6 {
+        let row = &mut judged["points"][at];
+        row["migrations_total"] = json!(1.0);
+        row["migrations_total_ci95"] = json!(3.0);
+        row["chosen"] = json!(at == 4);
+    }
+    let group = json!({"group": "a", "points": 3, "hold": 1, "chosen": 4});
+    judged["choice"] = json!({"by": "energy_j", "best": "least", "groups": [group],
+        "conditions": ["p wake_latency_us_p99<=9"]});
+    let page = html(&[source(&judged.to_string())]).expect("a page");
+    let first = "<option value=\"0\">Wake-up latency, 99th percentile</option>";
+    assert!(page.contains(first), "energy first");
+    let along = drawn(&judged)[1].clone();
+    let of = |metric: &str| along["specs"][metric]["data"]["values"].clone();
+    let migrations = of("Migrations");
+    assert_eq!([&migrations[0]["low"], &migrations[0]["high"]], [0.0, 4.0]);
+    let values = of("Energy");
+    let marked = values.as_array().expect("points").iter();
+    let marked: Vec<&Value> = marked.filter(|value| value["chosen"] == true).collect();
+    assert_eq!(marked.len(), 1);
+    assert_eq!(marked[0]["point"], "boost=100, a");
+    let layers = along["specs"]["Energy"]["layer"]
+        .as_array()
+        .expect("layers");
+    let last = layers.last().expect("a layer");
+    assert_eq!(last["mark"]["shape"], "diamond");
+    // No point holds.
+    judged["points"][4]["chosen"] = json!(false);
+    judged["choice"]["groups"][0]["chosen"] = Value::Null;
+    let page = html(&[source(&judged.to_string())]).expect("a page");
+    assert!(!page.contains("Diamond: the chosen"), "no point is chosen");
+    let along = drawn(&judged)[1]["specs"]["Energy"]["layer"].clone();
+    assert_eq!(along.as_array().map(Vec::len), Some(layers.len() - 1));
 }
 
 /// Goal: what is no number is an axis all the same, and where nothing is joined it is said.

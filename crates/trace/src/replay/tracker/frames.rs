@@ -11,7 +11,7 @@
 //! `frames_by_hand` (`marked`, `begin_frame`, `begin_drawing`, `end_slice`, `end_frame`, `split`),
 //! `what_became_of_recorded_frames` (`done`),
 //! `what_nobody_draws_ends_with_its_slice` (`end_frame`), `hostile_marks_are_bounded`
-//! (`forget_slices`, `edge`).
+//! (`forget_slices`, `edge`), `slices_that_draw_no_frame_are_told` (`strays`).
 //!
 //! Callers: replay/tracker.rs (`marked`), gaps.rs (`forget_slices`).
 //!
@@ -57,6 +57,8 @@ pub(in crate::replay) struct Frames {
     /// Tasks within a frame's slice, by process.
     open: BTreeMap<i32, Vec<u32>>,
     vsync: BTreeMap<Vsync, Counter>,
+    /// Slices that draw, while their process was within no frame.
+    strays: u64,
 }
 
 /// A counter of vsync.
@@ -90,6 +92,11 @@ impl Frames {
     pub(in crate::replay) fn distances(&self, source: Vsync) -> &[u64] {
         let counter = self.vsync.get(&source);
         counter.map_or(&[], |counter| &counter.distances)
+    }
+
+    /// How many slices draw no frame.
+    pub(in crate::replay) fn strays(&self) -> u64 {
+        self.strays
     }
 
     /// The task whose frame a thread of this process draws: the first thread's, else the one that
@@ -167,6 +174,9 @@ impl Tracker {
     fn begin_drawing(&mut self, task: u32, process: i32) {
         let is_first = |task: u32| self.tasks[task as usize].pid == process;
         let Some(of) = self.frames.drawn(process, is_first) else {
+            // Part of a slice that draws a frame is none by itself.
+            let is_part = self.tasks[task as usize].slices.draw.is_some();
+            self.frames.strays += u64::from(!is_part);
             return;
         };
         let drawn = &mut self.tasks[of as usize];

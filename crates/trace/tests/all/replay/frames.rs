@@ -5,7 +5,8 @@
 //! by hand, and nothing is known of the CPUs, so that time is work.
 //! Tests by part (in crates/trace/src): replay/tracker/frames.rs: `frames_by_hand` (`marked`,
 //! `begin_frame`, `begin_drawing`, `end_slice`), `what_nobody_draws_ends_with_its_slice`
-//! (`end_frame`), `hostile_marks_are_bounded` (`forget_slices`, `edge`); replay/deadlines.rs: all
+//! (`end_frame`), `hostile_marks_are_bounded` (`forget_slices`, `edge`),
+//! `slices_that_draw_no_frame_are_told` (`strays`); replay/deadlines.rs: all
 //! others; read/timeline.rs: `the_expected_timeline_is_the_deadline`; workload/src/deadline.rs:
 //! `a_file_of_deadlines_wins` (`without`).
 //! Helpers, and who fails with them: `Lines`, `events`, `chains` (all tests).
@@ -269,6 +270,33 @@ fn what_nobody_draws_ends_with_its_slice() {
     let tail = [run(80), begin(-10_000), run(400), end(1), run(100)];
     assert_eq!(ui[ui.len() - tail.len()..], tail);
     assert_eq!(of_frames(&workload, "RenderThread"), [end(0)]);
+}
+
+/// Goal: slices that draw while their process is within no frame are counted, those in a slice that
+/// draws a frame are not. By hand: one within a frame with a part of it that begins when that is
+/// over, and two outside.
+#[test]
+fn slices_that_draw_no_frame_are_told() {
+    let mut lines = Lines::new(Some("VSYNC-app"));
+    lines.frame(0, 3000);
+    lines.vsync(16_000, true);
+    lines.marks(16_100, UI, "B|100|Choreographer#doFrame 8");
+    lines.wakes(17_000, UI, DRAWS);
+    lines.marks(17_000, DRAWS, "B|100|DrawFrames 8");
+    lines.marks(17_100, UI, "E|100");
+    lines.sleeps(17_200, UI);
+    lines.marks(17_300, DRAWS, "B|100|DrawFrame");
+    lines.marks(17_400, DRAWS, "E|100");
+    lines.marks(17_500, DRAWS, "E|100");
+    let told = |lines: &Lines| lines.loaded().1;
+    assert!(told(&lines).is_empty(), "{:?}", told(&lines));
+    for us in [17_600, 17_800] {
+        lines.marks(us, DRAWS, "B|100|DrawFrames 9");
+        lines.marks(us + 100, DRAWS, "E|100");
+    }
+    lines.sleeps(18_000, DRAWS);
+    let said = "2 slices `DrawFrames` lie in no `doFrame`: they end no frame";
+    assert_eq!(told(&lines), [said]);
 }
 
 /// Goal: a frame that follows another one without a sleep between is due from its own vsync, 16 ms
