@@ -6,7 +6,8 @@
 //! What must stay: the words `none`, `one`, `two`, `nested`; every task is in a group, or none is.
 //! Free: what leaves scripts as they are (ARCHITECTURE.md, "What a change may touch"), and words of
 //! messages that no test quotes. Tests by part: `all_tasks_of_a_session_are_in_its_group` (`one`),
-//! `two_groups_part_each_pair` (`two`), `a_model_is_told_without_addresses` (`Second`), `another_word_is_refused` (`grouped`),
+//! `two_groups_part_each_pair` (`two`), `a_model_is_told_without_addresses` (`Second`),
+//! `another_word_is_refused` (`grouped`),
 //! group_limits.rs::`models_have_keys` (limits of such a group),
 //! periodic.rs::`what_was_meant_is_said` (a misspelt word), all (`group`, `expand`; `expanded` is
 //! the tests' own). `warnings` has no test of its own.
@@ -44,8 +45,8 @@ enum Grouping {
 /// of all users; a service's or a container's scope is as deep or deeper.
 const OUTER: usize = 2;
 
-/// Whether a task of a name is the second of a pair. Its `Debug` has no address: a workload's hash is
-/// made of that text, and is the same on each machine.
+/// Whether a task of a name is the second of a pair. Its `Debug` has no address: a workload's hash
+/// is made of that text, and is the same on each machine.
 struct Second(fn(&str) -> bool);
 
 impl fmt::Debug for Second {

@@ -32,6 +32,9 @@ long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flag
 void *bpf_task_storage_get(void *map, void *task, void *value, u64 flags);
 void *bpf_cgrp_storage_get(void *map, void *cgroup, void *value, u64 flags);
 struct task_struct *bpf_get_current_task_btf(void);
+/* Hides a value from the compiler, as libbpf's does. */
+#define barrier_var(var) __asm__ volatile("" : "+r"(var))
+
 u32 bpf_get_smp_processor_id(void);
 u32 bpf_get_prandom_u32(void);
 u64 bpf_ktime_get_ns(void);
