@@ -15,7 +15,7 @@
 //! builtin.rs::`every_builtin_loads_under_its_own_name`, too.
 //!
 //! Tests: crates/platform/tests/all/bad_files.rs, crates/platform/tests/all/builtin.rs,
-//! crates/platform/tests/all/import/round_trip.rs, missing.rs (this file's text)
+//! crates/platform/tests/all/import/round_trip.rs, crates/platform/src/read/missing.rs
 
 use serde::Deserialize;
 use toml::Spanned;
