@@ -372,8 +372,12 @@ impl Observer for Frames {
                 self.watch.follow(task);
             }
             Happening::Woken(ref it) => {
-                let chains = self.chains.iter_mut();
-                if chains.fold(false, |works, chain| chain.woken(it) || works) {
+                // Each chain hears of it, also after one that it works for.
+                let mut works = false;
+                for chain in &mut self.chains {
+                    works |= chain.woken(it);
+                }
+                if works {
                     self.watch.follow(it.task);
                 }
             }
