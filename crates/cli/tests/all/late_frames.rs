@@ -24,7 +24,8 @@ const LOAD: &str = r#"{"global": {"duration": 2, "calibration": "CPU0"},
 
 /// Goal: of 33 ms `ui` waits 30 behind `hog` (90.9 %) and runs 1 (3.0 %), `raster` runs 2 (6.1 %).
 /// What switches and clocks on their way up take is below a point and a half. CPUs have no idle
-/// states: a way out of one would be time in which `ui` sleeps. Without late frames there is nothing.
+/// states: a way out of one would be time in which `ui` sleeps. Without late frames there is
+/// nothing.
 #[test]
 fn late_frames_say_which_task_took_the_time() {
     let folder = folder();
