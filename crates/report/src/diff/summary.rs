@@ -1,10 +1,12 @@
 //! The first line of a difference, and the order in which people see its pairs
 //! (docs/guide/results.md, "Two results").
 //!
-//! What must stay: every pair is counted once, by the word of its verdict; what differs comes
-//! first, the largest change first, and pairs that are the same last. JSON and pages keep the order
-//! of the later result. Words may change. Tests by part:
-//! `the_first_line_counts_and_what_differs_comes_first` (all).
+//! What must stay: every pair is counted once, by the word of its verdict, or where that tells
+//! nothing by a metric that the load is read by, the worse first; what differs comes first, the
+//! largest change first, and pairs that are the same last. JSON and pages keep the order of the
+//! later result. Words may change. Tests by part:
+//! `the_first_line_counts_and_what_differs_comes_first` (all),
+//! `what_the_first_metric_does_not_tell_another_may` (`told`).
 //!
 //! Callers: diff.rs.
 //!
@@ -45,7 +47,10 @@ impl<'a> Judged<'a> {
     fn of(pair: &'a Difference) -> Self {
         let result = json::comparison(&pair.runs);
         let verdict = result.verdicts().first();
-        let word = verdict.and_then(|one| Word::of_word(&one.difference));
+        let first = verdict.and_then(|one| Word::of_word(&one.difference));
+        let told = told(&pair.runs.measured_by, &result);
+        let told = told.filter(|_| !matches!(first, Some(Word::Worse | Word::Better)));
+        let word = told.map(|(_, word)| word).or(first);
         let became = match word {
             _ if !pair.complete => Became::Stuck,
             _ if pair.is_same() => Became::Same,
@@ -54,7 +59,8 @@ impl<'a> Judged<'a> {
             Some(Word::Same) => Became::Little,
             _ => Became::NotTold,
         };
-        let metric = verdict.map(|one| one.metric.as_str());
+        let metric = told.map(|(metric, _)| metric);
+        let metric = metric.or(verdict.map(|one| one.metric.as_str()));
         let mut deltas = result.deltas().iter();
         let delta = deltas.find(|delta| Some(delta.metric.as_str()) == metric);
         Self {
@@ -75,6 +81,19 @@ impl<'a> Judged<'a> {
             Became::Same => 4,
         }
     }
+}
+
+/// Of the metrics that a load is read by: one that is told to be worse, else one that is better.
+fn told<'r>(read_by: &[String], result: &'r outcome::Comparison) -> Option<(&'r str, Word)> {
+    let with = |wanted: Word| {
+        let mut all = result.deltas().iter();
+        let own = all.find(|delta| {
+            let word = delta.difference.as_deref().and_then(Word::of_word);
+            word == Some(wanted) && read_by.contains(&delta.metric)
+        });
+        own.map(|delta| (delta.metric.as_str(), wanted))
+    };
+    with(Word::Worse).or_else(|| with(Word::Better))
 }
 
 /// All pairs in the order in which people see them.

@@ -292,6 +292,32 @@ fn the_first_line_counts_and_what_differs_comes_first() {
     assert_eq!(order, ["same", "both", "less", "more"]);
 }
 
+/// Goal: a pair whose first metric tells nothing is judged by another that its load is read by. By
+/// hand: 1 -> 2 and 2 -> 1 missed frames go both ways, 2 -> 4 and 3 -> 6 J are twice as much.
+#[test]
+fn what_the_first_metric_does_not_tell_another_may() {
+    let of = |missed: [u32; 2], joules: f64| {
+        let text = result(ASKED, "16", &[(1, joules), (2, joules * 1.5)]);
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        value["measured_by"] = json!(["missed_frames_total", "cpu_energy_j"]);
+        for (at, missed) in missed.into_iter().enumerate() {
+            value["runs"][0]["seed_runs"][at]["metrics"]["missed_frames_total"] = json!(missed);
+        }
+        value.to_string()
+    };
+    let old = of([1, 2], 2.0);
+    let first = |new: &str| {
+        let found = diff(source("a.json", &old), source("b.json", new), None).expect("alike");
+        let text = found.text(Style::default());
+        text.lines().next().expect("a line").to_owned()
+    };
+    let said = |word| format!("a.json → b.json: 1 pair, {word}, 0 the same");
+    let worse = said("1 worse, 0 better, 0 not told");
+    assert_eq!(first(&of([2, 1], 4.0)), worse);
+    let open = said("0 worse, 0 better, 1 not told");
+    assert_eq!(first(&of([2, 1], 2.0)), open);
+}
+
 /// Goal: between runs of unlike length a sum has no word, in no form, and what is no sum has one.
 /// By hand: 2 -> 4 and 3 -> 6 J in twice the time, and 100 -> 200 us of latency.
 #[test]
