@@ -442,12 +442,12 @@ void __tsan_init(void)
 		access((unsigned long)p, 1, CODE);                           \
 		*p = v;                                                      \
 	}                                                                    \
-	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *p,  \
-		type *expected, type v, int order, int failed)               \
+	static inline int compare_exchange##bits(volatile type *p,           \
+		type *expected, type v, const void *code)                    \
 	{                                                                    \
 		type old;                                                    \
                                                                              \
-		access((unsigned long)p, 1, CODE);                           \
+		access((unsigned long)p, 1, code);                           \
 		old = *p;                                                    \
 		if (old == *expected) {                                      \
 			*p = v;                                              \
@@ -456,19 +456,15 @@ void __tsan_init(void)
 		*expected = old;                                             \
 		return 0;                                                    \
 	}                                                                    \
+	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *p,  \
+		type *expected, type v, int order, int failed)               \
+	{                                                                    \
+		return compare_exchange##bits(p, expected, v, CODE);         \
+	}                                                                    \
 	int __tsan_atomic##bits##_compare_exchange_weak(volatile type *p,    \
 		type *expected, type v, int order, int failed)               \
 	{                                                                    \
-		type old;                                                    \
-                                                                             \
-		access((unsigned long)p, 1, CODE);                           \
-		old = *p;                                                    \
-		if (old == *expected) {                                      \
-			*p = v;                                              \
-			return 1;                                            \
-		}                                                            \
-		*expected = old;                                             \
-		return 0;                                                    \
+		return compare_exchange##bits(p, expected, v, CODE);         \
 	}
 ATOMIC_OF(8, unsigned char)
 ATOMIC_OF(16, unsigned short)

@@ -66,7 +66,7 @@ WP_INLINE struct wp_util_pair wp_run_pair(const struct wp_ctx *ctx, u32 cpu,
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_util_pair u = { c->load.avg.util_avg, c->load.avg.util_avg };
 	struct wp_util_pair r = { c->load.avg.runnable_avg, c->load.avg.runnable_avg };
-	u32 queued = wp_rq_urgency(ctx, c);
+	u32 queued = wp_rq_urgency(ctx, c); /* always: a condition would cost the verifier more */
 
 	if (WP_NOT_LIVE(ctx->params.runnable_boost_freq))
 		boost = 0;
