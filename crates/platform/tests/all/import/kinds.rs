@@ -7,14 +7,15 @@
 //! Tests by part (in crates/platform/src): import/speeds.rs: `kinds_without_capacities_have_speeds`
 //! (`by_clock`); import/per_mhz.rs: `kinds_without_capacities_have_speeds`,
 //! `cores_without_a_kind_are_said` (`of_kinds`); import/by_kinds.rs:
-//! `a_board_is_made_of_kinds_and_clocks` (`read`), `wrong_clusters_are_refused` (`cluster`).
+//! `a_board_is_made_of_kinds_and_clocks` (`read`), `wrong_clusters_are_refused` (`cluster`),
+//! `one_clock_stands_still` (`still`, and known.rs: `still`).
 //! Helpers, and who fails with them: `board` (`kinds_without_capacities_have_speeds`,
 //! `kinds_with_capacities_have_no_other_speeds`).
 
 use super::standing;
 use wakeplace_platform::fdt::{Node, Tree};
 use wakeplace_platform::import::{Imported, device_tree, of_kinds, plat_info};
-use wakeplace_platform::{PowerUnit, Standing};
+use wakeplace_platform::{Platform, PowerUnit, Standing};
 
 /// CPUs 0 and 1 of one kind at 2000 MHz, CPUs 2 and 3 of another at 3000 MHz.
 fn board(kinds: [&str; 2], capacities: Option<[u32; 2]>) -> Imported {
@@ -136,6 +137,41 @@ fn a_board_is_made_of_kinds_and_clocks() {
     );
     let old = made("2xcortex-a15@1200MHz,3xcortex-a7@1000MHz").expect("a board");
     assert_eq!(old.platform.arch, "arm");
+}
+
+/// Goal: that nothing scales where one clock is named is listed with what is assumed, and stands
+/// with the results of the file; a range scales, and then nothing is said.
+#[test]
+fn one_clock_stands_still() {
+    let of = |clusters: &str| {
+        let made = made(clusters).expect("a board");
+        let own = Platform::from_bytes(made.toml.as_bytes(), "own.toml").expect("a file");
+        let said = made
+            .said
+            .iter()
+            .find(|line| line.contains("operating point"));
+        let beside = own.assumed_by_file().expect("assumed figures");
+        (said.cloned().unwrap_or_default(), beside)
+    };
+    let (said, beside) = of("2xcortex-a520@600-2000MHz,1xcortex-a725@3000MHz,1xcortex-x4@3200MHz");
+    assert!(
+        said.starts_with("one operating point for CPUs 2-3: only a highest clock was named"),
+        "{said}"
+    );
+    assert!(
+        beside.contains("; the clocks of 2 of 4 CPUs stand still"),
+        "{beside}"
+    );
+    let (_, beside) = of("2xcortex-a520@2000MHz");
+    assert!(
+        beside.contains("; the clocks of all CPUs stand still"),
+        "{beside}"
+    );
+    let (said, beside) = of("2xcortex-a520@600-2000MHz");
+    assert!(
+        said.is_empty() && !beside.contains("stand still"),
+        "{said} {beside}"
+    );
 }
 
 #[test]
