@@ -42,7 +42,7 @@ mod voltages;
 use std::path::Path;
 use std::process::Command;
 use tree_files::Files;
-use wakeplace_platform::import::{Imported, Source, import};
+use wakeplace_platform::import::{Imported, PowerLike, Source, import, import_like};
 use wakeplace_platform::{CpuId, Platform, PowerUnit, Standing};
 
 /// What is imported of a kept tree.
@@ -390,6 +390,28 @@ fn an_energy_model_beside_the_tree() {
         with.platform.freq_domains,
         imported("hikey960").platform.freq_domains
     );
+}
+
+/// Goal: a tree without power that takes a machine's own powers has them: its kinds and clocks are
+/// the same. Powers are those of platforms/hikey960.toml. A source with power is refused.
+#[test]
+fn the_own_powers_come_back() {
+    let mut files = Files::named("hikey960.tree");
+    let like = PowerLike::of("hikey960", "--power-like").expect("a machine with power");
+    let (_one, whole) = files.folder("whole");
+    let error = import_like(Source::Tree(&whole), None, None, Some(&like));
+    let message = error.expect_err("it has power").to_string();
+    assert!(message.contains("has powers of its own"), "{message}");
+    let is_model = |path: &String| path.starts_with("sys/kernel/debug/energy_model/");
+    files.0.retain(|path, _| !is_model(path));
+    let (_other, root) = files.folder("board");
+    let made = import_like(Source::Tree(&root), None, None, Some(&like)).expect("a machine");
+    let powers = |platform: &Platform| {
+        let opps = platform.freq_domains.iter().flat_map(|domain| &domain.opps);
+        opps.map(|opp| (opp.khz, opp.power)).collect::<Vec<_>>()
+    };
+    let own = Platform::builtin("hikey960").expect("built in");
+    assert_eq!(powers(&made.platform), powers(&own));
 }
 
 /// A tar of the tree makes the same machine; the tar is the system's own.
