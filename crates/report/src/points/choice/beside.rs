@@ -1,5 +1,6 @@
 //! What a choice leaves open: of how many frames it is made, a change that is not told, larger
-//! values that fail, and where no point holds the nearest one (docs/guide/results.md, "The point that is chosen").
+//! values that fail, and where no point holds the nearest one (docs/guide/results.md, "The point
+//! that is chosen").
 //!
 //! What must stay: nothing is chosen here; a change is told as differences of comparisons are. The
 //! nearest point misses the fewest conditions, of these the first one by least. Words may change.

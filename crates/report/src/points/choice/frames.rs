@@ -4,8 +4,9 @@
 //! What must stay: frames are those of all runs of a point that count in its means; one frame turns
 //! a choice if another point would be chosen that had one fewer, all else as it is; of a point that
 //! misses a condition on a change nothing is said. Words may change. Tests by part:
-//! `a_choice_says_its_frames` (`OfFrames`, `Frames`, `said`, `frames_in`), `one_frame_turns_a_choice` (`turned`,
-//! by the metric), `one_frame_turns_what_holds` (`turned`, `would_hold`, by a condition).
+//! `a_choice_says_its_frames` (`OfFrames`, `Frames`, `said`, `frames_in`),
+//! `one_frame_turns_a_choice` (`turned`, by the metric), `one_frame_turns_what_holds` (`turned`,
+//! `would_hold`, by a condition).
 //!
 //! Callers: points.rs (`Frames`, `frames_in`).
 //!
