@@ -13,8 +13,8 @@
 //! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_cluster`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`).
-//! `the_nearest_that_was_measured_is_offered` (`measured_instead`). `for_state` has no test of its
-//! own. `frames_are_some_of_all` (`number_of_share`, `all_frames_of`), `grows_with_length` by
+//! `the_nearest_that_was_measured_is_offered` (`measured_instead`), `frames_are_some_of_all`
+//! (`number_of_share`, `all_frames_of`). `for_state` has no test of its own. `grows_with_length` by
 //! crates/report/src/diff/tests.rs::`what_grows_with_the_length_is_not_judged`.
 //!
 //! Callers: crates/cli/src/expect.rs (`for_cluster`, `for_state`), that, crates/cli/src/gate.rs and
