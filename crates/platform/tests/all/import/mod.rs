@@ -13,7 +13,8 @@
 //! `big_cpus_that_are_offline_leave_a_smaller_scale` (`of_largest`), `servers_of_arm` (`clusters`);
 //! sysfs/energy.rs: `an_energy_model_beside_the_tree` (a folder alone); import/mod.rs:
 //! `an_archive_is_as_its_folder`, `this_machine_can_be_imported` (`import`),
-//! `a_plat_info_with_anchors` (`plat_info`); import/energy.rs:
+//! `a_plat_info_with_anchors` (`plat_info`), `the_own_powers_come_back` (`import_like`);
+//! import/power_like.rs: `the_own_powers_come_back` (`check`); import/energy.rs:
 //! `a_plat_info_with_the_kernels_energy_model` (`lay_over`), `both_energy_models`
 //! (`idle_by_ratio`); import/devicetree/clocks.rs: `a_device_tree_with_the_kernels_energy_model`
 //! (`points`); import/nrg_model.rs: `an_energy_model_of_lisa` (`read`), `a_board_file_of_lisa_1`

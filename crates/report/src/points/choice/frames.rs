@@ -195,8 +195,7 @@ pub(super) fn turned(
         let told = of.told(frames.counted - 1.0, frames.all);
         Some(format!("{told} and not {},", frames.counted))
     };
-    let frames = choice.frames.iter().zip(&row.frames);
-    let fewer = frames.filter_map(fewer).next()?;
+    let fewer = choice.frames.iter().zip(&row.frames).find_map(fewer)?;
     let instead = chosen.map(|row| format!(" instead of {}", shape.shown(row)));
     Some(format!(
         "one frame turns the choice: with {fewer} {} would be chosen{}; a longer run or more seeds \
