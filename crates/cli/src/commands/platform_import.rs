@@ -57,12 +57,11 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
         ("--lisa", &args.lisa),
     ];
     let read = read.map(|(option, path)| Some((option, path.as_deref()?.to_str()?)));
-    places::apart(
-        read.into_iter().flatten(),
-        &[("--output", args.output.as_deref())],
-    )?;
+    let like = args.power_like.as_deref();
+    let read = read.into_iter().flatten().chain(named(like));
+    places::apart(read, &[("--output", args.output.as_deref())])?;
     let output = Output::prepare(args.output.as_deref())?;
-    let like = power_like(args.power_like.as_deref())?;
+    let like = power_like(like)?;
     let (model, name) = (args.energy_model.as_deref(), args.name.as_deref());
     let imported = import_like(source, model, name, like.as_ref()).map_err(Failure::input)?;
     finish(&imported, &output, args.output.as_deref(), terminal)
@@ -71,11 +70,18 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
 /// `platform new`.
 pub(super) fn new(args: &PlatformNewArgs, terminal: Terminal) -> Outcome {
     check_name(&args.name)?;
+    let written = [("--output", args.output.as_deref())];
+    places::apart(named(args.power_like.as_deref()), &written)?;
     let output = Output::prepare(args.output.as_deref())?;
     let like = power_like(args.power_like.as_deref())?;
     let made = of_kinds(&args.clusters, "--clusters", &args.name, like.as_ref());
     let made = made.map_err(Failure::input)?;
     finish(&made, &output, args.output.as_deref(), terminal)
+}
+
+/// The machine whose powers are taken as what is read: it may be a file.
+fn named(machine: Option<&str>) -> impl Iterator<Item = (&'static str, &str)> {
+    machine.map(|machine| ("--power-like", machine)).into_iter()
 }
 
 /// The machine whose powers are taken, if one was named.
