@@ -10,6 +10,7 @@
 //! traces.rs::`places_are_refused_before_anything_runs` (`check`, `prepare`, `places`),
 //! traces.rs::`old_files_outlive_a_failed_run` (that nothing is published),
 //! traces.rs::`what_cannot_be_written_is_said` (`publish`),
+//! traces.rs::`several_seeds_are_refused` (`of_one_run`),
 //! crates/cli/tests/all/faults/leftovers.rs::`a_folder_with_other_files_is_refused` (`A_FOLDER`).
 //!
 //! Tests: crates/cli/tests/all/traces.rs, crates/cli/tests/all/faults/leftovers.rs
@@ -52,6 +53,12 @@ impl<'a> Asked<'a> {
         let ftrace = self.ftrace.map(|path| ("--export-ftrace", path));
         let parquet = self.parquet.map(|path| ("--export-parquet", path));
         [perfetto, ftrace, parquet].into_iter().flatten()
+    }
+
+    /// An option that was given and is of one run; of several, `--export-parquet` has a table.
+    pub(crate) fn of_one_run(&self) -> Option<&'static str> {
+        let mut names = self.paths().map(|(name, _)| name);
+        names.find(|name| *name != "--export-parquet")
     }
 
     /// Where they go, by option.

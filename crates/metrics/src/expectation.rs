@@ -67,7 +67,8 @@ impl Operator {
     }
 
     /// Of a value without an interval; the boundary belongs to `<=`, `>=` and `==`.
-    fn holds(self, value: f64, limit: f64) -> bool {
+    #[must_use]
+    pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Operator::AtMost => value <= limit,
             Operator::Below => value < limit,

@@ -52,8 +52,8 @@ pub use late_frames::LateChain;
 pub use latency::{Latency, LatencyBucket, TaskLatency};
 pub use meter::{EnergyMeter, PowerSource};
 pub use metric::{
-    Better, KEY_METRICS, METRICS, MODELLED, MetricDef, UnknownMetric, Value, Values, find_metric,
-    measured_instead, of_power,
+    Better, KEY_METRICS, METRICS, MODELLED, MetricDef, UnknownMetric, Value, Values, all_frames_of,
+    find_metric, measured_instead, number_of_share, of_power,
 };
 pub use placements::Placements;
 pub use power::PlatformPower;

@@ -13,14 +13,16 @@
 //! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_cluster`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`).
-//! `the_nearest_that_was_measured_is_offered` (`measured_instead`). `for_state` has no test of its
-//! own. `grows_with_length` by
+//! `the_nearest_that_was_measured_is_offered` (`measured_instead`), `frames_are_some_of_all`
+//! (`number_of_share`, `all_frames_of`). `for_state` has no test of its own. `grows_with_length` by
 //! crates/report/src/diff/tests.rs::`what_grows_with_the_length_is_not_judged`.
 //!
 //! Callers: crates/cli/src/expect.rs (`for_cluster`, `for_state`), that, crates/cli/src/gate.rs and
 //! crates/study/src/claims.rs (`measured_instead`), crates/report/src/comparison.rs
 //! (`is_of_cases`), crates/report/src/phrase.rs and crates/cli/src/commands/diff.rs
-//! (`grows_with_length`), crates/study/src/file/mod.rs (`is_of_cases`), many files (`find_metric`).
+//! (`grows_with_length`), crates/study/src/file/mod.rs (`is_of_cases`), many files (`find_metric`),
+//! crates/report/src/points/choice (`number_of_share`, `all_frames_of`), crates/report/src/plain.rs
+//! and crates/report/src/html/sweep/points.rs (`number_of_share`).
 //!
 //! Tests: crates/metrics/src/metric/tests.rs,
 //! crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_are_told_apart,
@@ -52,6 +54,29 @@ pub const MODELLED: &str = "modelled";
 #[must_use]
 pub fn of_power(metric: &str) -> bool {
     find_metric(metric).is_ok_and(|def| matches!(def.unit, "J" | "W"))
+}
+
+/// The number that a metric is the share of, by name: `missed_frames_total` of `missed_frames_pct`.
+/// None: it is no share, or its number is no metric.
+#[must_use]
+pub fn number_of_share(metric: &str) -> Option<String> {
+    let number = format!("{}_total", metric.strip_suffix("_pct")?);
+    find_metric(&number).is_ok().then_some(number)
+}
+
+/// The metric that has all frames of which a metric counts some, by name: `frames_total` of
+/// `missed_frames_total` and of its share, `frames_of_ui_total` of `missed_frames_of_ui_total`.
+/// None: it counts no frames that are to be few.
+#[must_use]
+pub fn all_frames_of(metric: &str) -> Option<String> {
+    let (what, rest) = metric.split_once("_frames_")?;
+    let all = match rest {
+        "total" | "pct" => "frames_total".to_owned(),
+        _ if rest.starts_with("of_") && rest.ends_with("_total") => format!("frames_{rest}"),
+        _ => return None,
+    };
+    let is_few = find_metric(metric).is_ok_and(|def| def.better == Better::Lower);
+    (is_few && !what.contains('_')).then_some(all)
 }
 
 /// Definition of one metric, or of one metric per group of CPUs, idle state or measured time.

@@ -17,6 +17,8 @@
 //! builtin.rs::`the_page_lists_every_machine` (`modelled_power`). `of`, `value` and `word` of a
 //! factor, `assumed_states`, `unit` and `change_gain`: all in tests.rs.
 //!
+//! Callers: known.rs (`assumed_tables`).
+//!
 //! Tests: crates/platform/src/assumed/tests.rs,
 //! crates/platform/tests/all/builtin.rs::the_page_lists_every_machine
 
@@ -148,7 +150,7 @@ impl Platform {
     }
 
     /// Tables that are assumed, by how their entries begin: the CPUs they are about.
-    fn assumed_tables(&self, start: &str) -> Vec<(String, Vec<CpuId>)> {
+    pub(crate) fn assumed_tables(&self, start: &str) -> Vec<(String, Vec<CpuId>)> {
         let tables = self.provenance.iter().filter_map(|(what, source)| {
             let cpus = what.strip_prefix(start)?;
             let assumed = source.standing == Standing::Assumed;

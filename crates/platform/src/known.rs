@@ -9,11 +9,12 @@
 //! file's machine as it is (ARCHITECTURE.md, "What a change may touch"), and words of messages that
 //! no test quotes. Tests by part: `every_table_is_known_in_one_way` (`known`, `group_of`,
 //! `groups_known`, `kinds`), `the_page_lists_every_machine` (the words as the page has them), the
-//! first also `has`; `a_file_says_what_it_assumes` (`assumed_by_file`).
+//! first also `has`; `a_file_says_what_it_assumes` (`assumed_by_file`),
+//! import/kinds.rs::`one_clock_stands_still` (`still`).
 //!
-//! Tests: crates/platform/tests/all/builtin.rs
+//! Tests: crates/platform/tests/all/builtin.rs, crates/platform/tests/all/import/kinds.rs
 
-use crate::{Platform, Standing, builtin_names};
+use crate::{CpuId, Platform, Standing, builtin_names};
 use wakeplace_text::shell_word;
 
 /// Groups of figures in the order lists show them, by how their entries in `provenance` begin.
@@ -124,8 +125,8 @@ impl Platform {
         having.map(|known| known.group).collect()
     }
 
-    /// Which groups of figures a file of somebody's own assumes, and where the reasons are; None:
-    /// it is a built-in platform, or assumes nothing.
+    /// Which groups of figures a file of somebody's own assumes, that clocks stand still by it, and
+    /// where the reasons are; None: it is a built-in platform, or assumes nothing.
     #[must_use]
     pub fn assumed_by_file(&self) -> Option<String> {
         let assumed = self.groups_known(Standing::Assumed);
@@ -133,10 +134,28 @@ impl Platform {
             return None;
         }
         Some(format!(
-            "{}: assumed, in whole or in part, are {}; `wakeplace platform show {}` says why",
+            "{}: assumed, in whole or in part, are {}{}; `wakeplace platform show {}` says why",
             self.name,
             assumed.join(", "),
+            self.still().unwrap_or_default(),
             shell_word(&self.name)
+        ))
+    }
+
+    /// That clocks have one operating point by assumption, so that no governor changes their speed.
+    fn still(&self) -> Option<String> {
+        let tables = self.assumed_tables("frequencies of CPUs ").into_iter();
+        let assumed: Vec<CpuId> = tables.flat_map(|(_, cpus)| cpus).collect();
+        let one = self.freq_domains.iter().filter(|own| own.opps.len() == 1);
+        let cpus = one.flat_map(|own| &own.cpus);
+        let still = cpus.filter(|cpu| assumed.contains(cpu)).count();
+        let of = match (still, self.cpus.len()) {
+            (0, _) => return None,
+            (some, all) if some < all => format!("{some} of {all}"),
+            _ => "all".to_owned(),
+        };
+        Some(format!(
+            "; the clocks of {of} CPUs stand still, as each has one operating point"
         ))
     }
 

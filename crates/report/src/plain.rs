@@ -14,7 +14,7 @@
 //!
 //! Tests: below
 
-use wakeplace_metrics::find_metric;
+use wakeplace_metrics::number_of_share;
 
 /// Parts that are a unit, which stands with the value.
 const UNITS: [&str; 8] = ["j", "w", "us", "ms", "s", "pct", "bogo", "total"];
@@ -74,9 +74,7 @@ pub fn plain(metric: &str) -> String {
         text.replace_range(..1, &first);
     }
     // Beside the number of what it is a share of, which has the same words.
-    let number = metric.strip_suffix("_pct");
-    let number = number.map(|stem| find_metric(&format!("{stem}_total")));
-    if number.is_some_and(|found| found.is_ok()) {
+    if number_of_share(metric).is_some() {
         text.push_str(", share");
     }
     match statistic {

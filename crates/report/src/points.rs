@@ -8,6 +8,7 @@
 //! `each_run_counts_once` (`add`, `row`), `changes_are_from_the_base` (`compared`),
 //! `the_best_of_those_that_hold_is_chosen` (`judged`, `choosing`, `sentences`),
 //! `the_chosen_point_comes_with_its_figures` (`answer`, `chosen`),
+//! choice/frames.rs::`one_frame_turns_a_choice` (`cautions`),
 //! `a_sweep_is_its_points_and_their_runs` (`with_runs`), `a_point_keeps_the_settings_of_its_own`
 //! (`runs_of`), sweeps.rs::`no_run_counts_twice` (by the
 //! command), the first also `new` and `finish`.
@@ -29,6 +30,7 @@ pub use choice::Choice;
 pub(crate) use choice::{headline, number, sentence, told};
 pub use json::SweepFacts;
 
+use choice::Frames;
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_metrics::{PairedDelta, Summary};
 use wakeplace_outcome::{ChosenPoint, PointRuns, SeedRun, SweepChoice};
@@ -79,6 +81,8 @@ struct Row {
     figures: Vec<Option<(f64, Option<f64>)>>,
     /// By the metrics: the change from the base.
     changes: Vec<Option<PairedDelta>>,
+    /// By the metrics by which a choice counts frames.
+    frames: Vec<Option<Frames>>,
     is_base: bool,
     holds: Option<bool>,
     power: &'static str,
@@ -107,6 +111,8 @@ pub struct FoundPoints {
     /// Conditions were judged.
     judged: bool,
     choice: Option<SweepChoice>,
+    /// What to know before believing the choice.
+    cautions: Vec<String>,
     /// Places of the chosen points.
     chosen: BTreeSet<usize>,
     failed: Failed,
@@ -218,6 +224,7 @@ impl Points {
             failed: group.len() - whole.len(),
             figures: self.shape.metrics.iter().map(figure).collect(),
             changes: bases.map_or_else(Vec::new, |bases| bases.changes(number, &whole)),
+            frames: (self.choice.as_ref()).map_or_else(Vec::new, |one| one.frames_in(counted)),
             is_base: bases.is_some_and(|bases| bases.is_base(number)),
             holds: (self.holds.as_ref()).map(|all| all.get(&number).copied().unwrap_or(false)),
             power: runs[0].power,
@@ -265,7 +272,9 @@ impl Points {
     #[must_use]
     pub fn finish(self) -> FoundPoints {
         let choice = self.choice.as_ref();
-        let choice = choice.map(|choice| choice.made(&self.shape, &self.rows));
+        let (choice, cautions) = choice
+            .map(|choice| choice.made(&self.shape, &self.rows))
+            .unzip();
         let groups = choice.iter().flat_map(|choice| &choice.groups);
         let chosen = groups.filter_map(|group| group.chosen).collect();
         FoundPoints {
@@ -273,6 +282,7 @@ impl Points {
             first: self.first.unwrap_or_default(),
             judged: self.holds.is_some(),
             choice,
+            cautions: cautions.unwrap_or_default(),
             chosen,
             shape: self.shape,
             rows: self.rows,
@@ -293,6 +303,12 @@ impl FoundPoints {
     pub fn is_chosen(&self) -> bool {
         let groups = self.choice.iter().flat_map(|choice| &choice.groups);
         groups.into_iter().all(|group| group.chosen.is_some())
+    }
+
+    /// What a reader should know before believing what was chosen.
+    #[must_use]
+    pub fn cautions(&self) -> &[String] {
+        &self.cautions
     }
 
     /// Which points were chosen, a sentence for each machine and load.

@@ -213,7 +213,11 @@ pub(super) const PLATFORM_NEW: &str = "\
 Examples:
   wakeplace platform new --clusters 4xcortex-a520@2000MHz,4xcortex-a725@600-3000MHz -o new.toml
 
-  What the words do not say is assumed, marked in the file, and listed. There is no power.";
+  The same with the powers of a known machine's cores, scaled
+  wakeplace platform new --clusters 4xcortex-a520@500-2000MHz --power-like tensor-g5 -o new.toml
+
+  What the words do not say is assumed, marked in the file, and listed. Without --power-like there
+  is no power.";
 
 pub(super) const PLATFORM_CAPTURE: &str = "\
 Examples:

@@ -5,7 +5,7 @@
 //! record stands behind `--`. Free: help texts and their order. Tests by part:
 //! crates/cli/tests/all/help.rs::`every_example_works` (sources of an import),
 //! crates/cli/tests/all/bad_platforms.rs::`a_capture_is_no_folder` (`PlatformCaptureArgs`),
-//! bad_platforms.rs::`a_new_board_is_whole_or_refused` (`PlatformNewArgs`),
+//! bad_platforms.rs::`a_new_board_is_whole_or_refused` (`PlatformNewArgs`, `power_like`),
 //! crates/cli/tests/all/interrupt.rs::`an_ended_recording_leaves_the_kernel_as_it_was`
 //! (`WorkloadRecordArgs`).
 //!
@@ -42,6 +42,9 @@ pub(crate) struct PlatformImportArgs {
     /// A copy of debugfs's energy_model folder, beside any of these
     #[arg(long, value_name = "FOLDER", help_heading = "Input")]
     pub(crate) energy_model: Option<PathBuf>,
+    /// Powers of this machine's cores, by kind, clock and capacity; a built-in one or a file
+    #[arg(long, value_name = "MACHINE", help_heading = "Input")]
+    pub(crate) power_like: Option<String>,
     /// Name of the platform inside the file [default: the source's]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub(crate) name: Option<String>,
@@ -56,6 +59,9 @@ pub(crate) struct PlatformNewArgs {
     /// Clusters, each NUMBERxKIND@CLOCK; a clock is the highest, or LOW-HIGH, in MHz
     #[arg(long, value_name = "CLUSTER,...", help_heading = "Input")]
     pub(crate) clusters: String,
+    /// Powers of this machine's cores, by kind, clock and capacity; a built-in one or a file
+    #[arg(long, value_name = "MACHINE", help_heading = "Input")]
+    pub(crate) power_like: Option<String>,
     /// Name of the platform inside the file
     #[arg(
         long,

@@ -2,8 +2,8 @@
 //! `asked.rs`; here is where results go and how they are made.
 //!
 //! What must stay: names, aliases and defaults of options. A new option that changes no figure of a
-//! result is added to `repeat.rs`. Traces and logs are of one seed. Tests by part:
-//! crates/cli/tests/all/traces.rs::`several_seeds_are_refused` (`SimArgs`),
+//! result is added to `repeat.rs`. Tests by part:
+//! crates/cli/tests/all/traces.rs::`all_forms_of_one_run` (`SimArgs`),
 //! traces.rs::`the_option_of_before_is_still_understood` (`rtapp_log`),
 //! crates/cli/tests/all/results.rs::`a_state_that_cannot_be_shown_is_refused` (`dump_state`),
 //! results.rs::`determinism_is_verified` (`verify_determinism`),
@@ -42,23 +42,13 @@ pub(crate) struct SimArgs {
     ///
     /// What each CPU runs and why, wake-ups with their wakers, frequencies, idle states,
     /// utilisation, capacity and energy. For one seed. `docs/guide/traces.md` says what is in it.
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "seeds",
-        display_order = 23
-    )]
+    #[arg(long, value_name = "FILE", display_order = 23)]
     pub(crate) export_perfetto: Option<PathBuf>,
     /// Write a trace as text, as `trace-cmd report` prints it
     ///
     /// The kernel's events only: switches, wake-ups, migrations, frequencies, idle states, threads.
     /// For LISA and Perfetto. For one seed.
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "seeds",
-        display_order = 23
-    )]
+    #[arg(long, value_name = "FILE", display_order = 23)]
     pub(crate) export_ftrace: Option<PathBuf>,
     /// Write events and metrics as tables into a folder
     ///
@@ -80,7 +70,6 @@ pub(crate) struct SimArgs {
         long = "export-rtapp-log",
         alias = "rtapp-log",
         value_name = "FOLDER",
-        conflicts_with = "seeds",
         hide_short_help = true,
         display_order = 24
     )]
@@ -96,7 +85,7 @@ pub(crate) struct SimArgs {
         allow_hyphen_values = true,
         value_name = "TIMES",
         value_parser = values::times,
-        conflicts_with_all = ["seeds", "rtapp_log"],
+        conflicts_with = "rtapp_log",
         hide_short_help = true,
         display_order = 25
     )]

@@ -8,7 +8,7 @@
 //! code 3 says that something is missing. Tests by part:
 //! crates/cli/tests/all/help.rs::`every_example_works` (`run`, `new`, `capture`),
 //! crates/cli/tests/all/bad_platforms.rs::`an_import_spares_what_it_reads` (places),
-//! bad_platforms.rs::`a_new_board_is_whole_or_refused` (`new`, `check_name`),
+//! bad_platforms.rs::`a_new_board_is_whole_or_refused` (`new`, `check_name`, `power_like`),
 //! bad_platforms.rs::`a_capture_is_no_folder` (`capture`, `CAPTURE`),
 //! crates/cli/tests/all/said.rs::`an_import_says_which_folder_it_needs` (wrong folders),
 //! crates/cli/tests/all/faults/mod.rs::`an_import` and faults/mod.rs::`a_capture` (each call fails
@@ -32,7 +32,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use wakeplace_files::Place;
 use wakeplace_platform::PowerUnit;
-use wakeplace_platform::import::{Imported, Source, import, of_kinds};
+use wakeplace_platform::import::{Imported, PowerLike, Source, import_like, of_kinds};
 use wakeplace_text::printable;
 
 /// Runs on machines without anything of this project.
@@ -57,22 +57,37 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
         ("--lisa", &args.lisa),
     ];
     let read = read.map(|(option, path)| Some((option, path.as_deref()?.to_str()?)));
-    places::apart(
-        read.into_iter().flatten(),
-        &[("--output", args.output.as_deref())],
-    )?;
+    let like = args.power_like.as_deref();
+    let read = read.into_iter().flatten().chain(named(like));
+    places::apart(read, &[("--output", args.output.as_deref())])?;
     let output = Output::prepare(args.output.as_deref())?;
-    let imported = import(source, args.energy_model.as_deref(), args.name.as_deref())
-        .map_err(Failure::input)?;
+    let like = power_like(like)?;
+    let (model, name) = (args.energy_model.as_deref(), args.name.as_deref());
+    let imported = import_like(source, model, name, like.as_ref()).map_err(Failure::input)?;
     finish(&imported, &output, args.output.as_deref(), terminal)
 }
 
 /// `platform new`.
 pub(super) fn new(args: &PlatformNewArgs, terminal: Terminal) -> Outcome {
     check_name(&args.name)?;
+    let written = [("--output", args.output.as_deref())];
+    places::apart(named(args.power_like.as_deref()), &written)?;
     let output = Output::prepare(args.output.as_deref())?;
-    let made = of_kinds(&args.clusters, "--clusters", &args.name).map_err(Failure::input)?;
+    let like = power_like(args.power_like.as_deref())?;
+    let made = of_kinds(&args.clusters, "--clusters", &args.name, like.as_ref());
+    let made = made.map_err(Failure::input)?;
     finish(&made, &output, args.output.as_deref(), terminal)
+}
+
+/// The machine whose powers are taken as what is read: it may be a file.
+fn named(machine: Option<&str>) -> impl Iterator<Item = (&'static str, &str)> {
+    machine.map(|machine| ("--power-like", machine)).into_iter()
+}
+
+/// The machine whose powers are taken, if one was named.
+fn power_like(machine: Option<&str>) -> Result<Option<PowerLike>, Failure> {
+    let like = machine.map(|machine| PowerLike::of(machine, "--power-like"));
+    like.transpose().map_err(Failure::input)
 }
 
 /// A name that a platform can have.

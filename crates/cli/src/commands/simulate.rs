@@ -7,15 +7,13 @@
 //! the JSON. Free: remarks on standard error. Tests by part:
 //! crates/cli/tests/all/results.rs::`compare_and_sim_follow_the_contract` (`compare`, `sim`),
 //! results.rs::`the_same_command_gives_the_same_bytes` (`walled`, `jobs`),
-//! results.rs::`determinism_is_verified` (`identical`), results.rs::`the_state_at_some_times` and
-//! results.rs::`a_state_that_cannot_be_shown_is_refused` (`dumped`),
+//! results.rs::`determinism_is_verified` (`identical`),
 //! results.rs::`a_task_that_never_lets_time_pass_is_named` (`report`),
 //! results.rs::`expectations_decide_the_exit_code` (`judge`, `say`),
 //! crates/cli/tests/all/output.rs::`an_unwritable_place_is_found_before_anything_runs` (`Outputs`),
 //! crates/cli/tests/all/compared.rs::`several_machines_and_loads_are_a_matrix` (`matrix`),
 //! compared.rs::`what_is_of_one_load_names_it` (`warnings`),
-//! crates/cli/tests/all/traces.rs::`all_forms_of_one_run` (`watch`),
-//! traces.rs::`the_option_of_before_is_still_understood` (`logged`),
+//! crates/cli/tests/all/traces.rs::`several_seeds_are_refused` (`simulate`),
 //! crates/cli/tests/all/kernel_runs.rs::`commands_that_cannot_have_one_say_so` (a tree beside a
 //! scheduler), crates/cli/tests/all/gates.rs::`several_boards_are_one_table` (`judge` of several).
 //!
@@ -24,11 +22,13 @@
 //! crates/cli/tests/all/compared.rs, crates/cli/tests/all/traces.rs,
 //! crates/cli/tests/all/kernel_runs.rs::commands_that_cannot_have_one_say_so
 
+mod watched;
+
 use super::schedulers;
 use super::sweep::check_metrics;
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs, Verbosity};
 use crate::expect::{self, Checked};
-use crate::export::{A_FOLDER, Asked};
+use crate::export::Asked;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::gate;
 use crate::html::HtmlExport;
@@ -45,13 +45,11 @@ use crate::trees;
 use crate::wakeup_cases::Export;
 use crate::wall;
 use std::path::Path;
-use wakeplace_engine::observe::Both;
-use wakeplace_engine::{Observer, States};
 use wakeplace_policy_sys::{Policy, TREE_PREFIX};
 use wakeplace_report::Format;
 use wakeplace_study::{Ask, Command, Comparison, Experiment, Matrix, PolicyRuns};
 use wakeplace_text::{count, printable};
-use wakeplace_trace::{LogError, RtAppLogs, Traces};
+use watched::{Watched, dumped, logged, of_one_run, watch};
 
 /// Two policies or more, the first being the base.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
@@ -90,16 +88,6 @@ pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
         (None, None) => Watched::Plain,
     };
     simulate((ask, &args.run), Command::Sim, watched, asked, terminal)
-}
-
-/// What is taken down of the only run, beside what is measured.
-#[derive(Clone, Copy)]
-enum Watched<'a> {
-    Plain,
-    /// rt-app's logs, to this folder.
-    Logs(&'a Path),
-    /// The state at these times, ns.
-    States(&'a [u64]),
 }
 
 /// What a run reads, by option.
@@ -146,6 +134,7 @@ fn simulate(
         terminal,
     )?;
     let matrix = matrix(ask, args, command)?;
+    of_one_run(seeds_of(&matrix), &watched, asked.as_ref())?;
     check_metrics(&args.metric)?;
     let written = written(args, &watched, asked.as_ref());
     let outputs = written
@@ -318,85 +307,6 @@ impl Outputs {
         }
         Ok((self.output, self.junit))
     }
-}
-
-/// Runs the only run while `observer` watches, and what takes traces down, if anything does.
-fn watch(
-    experiment: &Experiment,
-    traces: Option<&mut Traces>,
-    observer: Option<&mut dyn Observer>,
-    terminal: Terminal,
-) -> Result<Comparison, Failure> {
-    follow(terminal, |progress| match (traces, observer) {
-        (Some(traces), Some(observer)) => {
-            experiment.run_watched(&mut Both(traces, observer), progress)
-        }
-        (Some(traces), None) => experiment.run_watched(traces, progress),
-        (None, Some(observer)) => experiment.run_watched(observer, progress),
-        (None, None) => experiment.run(1, progress),
-    })
-}
-
-/// Runs the only run and writes rt-app's logs of it.
-fn logged(
-    experiment: &Experiment,
-    folder: &Path,
-    traces: Option<&mut Traces>,
-    terminal: Terminal,
-) -> Result<Comparison, Failure> {
-    let Some(log) = experiment.workload.rtapp_log() else {
-        return Err(Failure::Input(format!(
-            "--export-rtapp-log: workload `{}` logs nothing; expected an rt-app file with `global` \
-             and without `\"log_size\":\"disable\"`",
-            experiment.workload.name
-        )));
-    };
-    let workload = experiment.first_workload().map_err(Failure::input)?;
-    let cannot = |error| match error {
-        LogError::Write(error) => Failure::writing("--export-rtapp-log", &error, A_FOLDER),
-        named => Failure::input(named),
-    };
-    interrupt::watch()?;
-    let mut logs = RtAppLogs::create(log, &workload, folder).map_err(cannot)?;
-    let comparison = watch(experiment, traces, Some(&mut logs), terminal)?;
-    let files = logs.publish().map_err(cannot)?;
-    terminal.detail(&format!("{files} log files in {}", folder.display()));
-    Ok(comparison)
-}
-
-/// Runs the only run and takes the state at some times, all of which must be before its end.
-fn dumped(
-    experiment: &Experiment,
-    times: &[u64],
-    form: FormatName,
-    traces: Option<&mut Traces>,
-    terminal: Terminal,
-) -> Result<Comparison, Failure> {
-    if !matches!(form, FormatName::Human | FormatName::Json) {
-        return Err(Failure::Input(
-            "--dump-state: the result has no place for it; expected --format human or json"
-                .to_owned(),
-        ));
-    }
-    let beyond = |at: u64, end: u64, what: &str| {
-        let (at, end) = (text::time(at), text::time(end));
-        Failure::Input(format!(
-            "--dump-state {at}: {what} {end}; expected times up to that"
-        ))
-    };
-    let duration_ns = experiment.options.duration_ns;
-    if let Some(at) = times.iter().find(|at| **at > duration_ns) {
-        return Err(beyond(*at, duration_ns, "the run takes"));
-    }
-    let mut states = States::at(times);
-    let mut comparison = watch(experiment, traces, Some(&mut states), terminal)?;
-    if let Some(at) = states.missed_ns() {
-        let ends = comparison.runs.iter().flat_map(|runs| &runs.reports);
-        let end_ns = ends.map(|report| report.end_ns).max().unwrap_or(0);
-        return Err(beyond(at, end_ns, "the run was over at"));
-    }
-    comparison.states = states.taken();
-    Ok(comparison)
 }
 
 /// Seeds of all experiments.

@@ -446,15 +446,17 @@ fn found(
         Ok(())
     };
     store.by_point(second).map_err(failure)?;
+    let found = points.finish();
+    let cautions = found.cautions().iter().cloned();
     let facts = SweepFacts {
         commit: repeat::origin().commit,
         measured_by,
         conditions: gate.conditions(),
         checks: gate.outcome(&checked, 0),
         notes: sweep.cautions(),
-        warnings: warnings.finish(),
+        warnings: warnings.finish().into_iter().chain(cautions).collect(),
     };
-    Ok((points.finish(), facts, checked))
+    Ok((found, facts, checked))
 }
 
 /// By what points are chosen where nobody says so; `named`: somebody named the metrics. Else frames

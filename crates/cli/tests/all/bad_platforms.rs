@@ -196,4 +196,17 @@ fn a_new_board_is_whole_or_refused() {
     let shown = run_in(folder.path(), &["platform", "show", "new.toml"]);
     common::assert_code(&shown, 0);
     assert!(common::stdout(&shown).contains("cortex-a725"));
+    // With powers of another machine, or a word on which have some.
+    let like = |machine: &str| {
+        let clusters = format!("--clusters={words}");
+        let like = format!("--power-like={machine}");
+        let args = ["platform", "new", &clusters, &like, "-o", "like.toml"];
+        run_in(folder.path(), &args)
+    };
+    assert_refused(&like("mt8195"), &["--power-like", "`mt8195` has no power"]);
+    let made = like("tensor-g5");
+    common::assert_code(&made, 0);
+    let said = common::stderr(&made);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("Modelled after tensor-g5"), "{said}");
 }

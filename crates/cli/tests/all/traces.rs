@@ -2,11 +2,13 @@
 //! Page: docs/guide/traces.md.
 //!
 //! What must stay: all forms at once change no result; old files outlive a run that fails.
-//! Tests by part (in crates/cli/src): commands/simulate.rs: `all_forms_of_one_run` (`watch`),
-//! `the_option_of_before_is_still_understood` (`logged`); export.rs: `all_forms_of_one_run`
+//! Tests by part (in crates/cli/src): commands/simulate.rs: `several_seeds_are_refused`
+//! (`simulate`); commands/simulate/watched.rs: `all_forms_of_one_run` (`watch`),
+//! `the_option_of_before_is_still_understood` (`logged`), `several_seeds_are_refused` and
+//! `one_seed_is_one_run` (`of_one_run`); export.rs: `all_forms_of_one_run`
 //! (`Exports`), `places_are_refused_before_anything_runs` (`check`, `prepare`, `places`),
 //! `old_files_outlive_a_failed_run` (that nothing is published), `what_cannot_be_written_is_said`
-//! (`publish`); args/simulate.rs: `several_seeds_are_refused` (`SimArgs`),
+//! (`publish`); args/simulate.rs: `all_forms_of_one_run` (`SimArgs`),
 //! `the_option_of_before_is_still_understood` (`rtapp_log`); crates/trace/src/export/sink.rs:
 //! `old_files_outlive_a_failed_run` (files of a run that failed).
 //! Helpers, and who fails with them: `sim_in` (most tests); `sim_for` (all tests); `names`
@@ -131,9 +133,32 @@ fn places_are_refused_before_anything_runs() {
 #[test]
 fn several_seeds_are_refused() {
     let folder = folder();
-    let output = sim_in(folder.path(), &["--seeds", "2", "--export-perfetto", "x"]);
-    assert_code(&output, 2);
-    assert!(stderr(&output).contains("--seeds"), "{}", stderr(&output));
+    for option in [
+        "--export-perfetto=x",
+        "--export-ftrace=x",
+        "--export-rtapp-log=x",
+        "--dump-state=1ms",
+    ] {
+        let output = sim_in(folder.path(), &["--seeds=2", option]);
+        let name = option.split('=').next().expect("a name");
+        assert_refused(&output, &[name, "--seeds asks for 2", "expected one seed"]);
+    }
+    assert!(names(folder.path()).is_empty());
+}
+
+/// Goal: one seed is one run, however it is asked for: its trace is that of `--seed`.
+#[test]
+fn one_seed_is_one_run() {
+    let folder = folder();
+    let trace = |seeds: &str| {
+        let output = sim_in(folder.path(), &[seeds, "--export-ftrace=x"]);
+        assert_code(&output, 0);
+        fs::read(folder.path().join("x")).expect("a trace")
+    };
+    assert_eq!(trace("--seeds=1"), trace("--seed=1"));
+    assert_eq!(trace("--seeds=3..3"), trace("--seed=3"));
+    let output = sim_in(folder.path(), &["--seeds=1", "--dump-state=1ms"]);
+    assert_code(&output, 0);
 }
 
 /// Goal: a run that cannot be leaves what was there as it was.

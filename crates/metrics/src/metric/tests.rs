@@ -5,13 +5,17 @@
 //! Tests by part (in crates/metrics/src): metric.rs: `names_end_in_their_unit` (`METRICS`),
 //! `names_are_found_once` (`matches`, `is_of_cases`, `a_case`), `patterns_need_a_cluster`
 //! (`find_metric`), `unknown_names_get_the_nearest` (`UnknownMetric`, `plain_names`,
-//! `KEY_METRICS`), `the_nearest_that_was_measured_is_offered` (`measured_instead`);
+//! `KEY_METRICS`), `the_nearest_that_was_measured_is_offered` (`measured_instead`),
+//! `frames_are_some_of_all` (`number_of_share`, `all_frames_of`);
 //! metric/table.rs: `names_are_found_once` (the table),
 //! `all_models_are_read_by_known_metrics` (`@measured`); metric/values.rs:
 //! `values_take_units_from_the_table_and_keep_name_order` (`set`, `set_cluster`, `iter`),
 //! `undefined_names_are_refused` (`set`).
 
-use super::{CASE, KEY_METRICS, METRICS, STATE, TIME, Values, find_metric, measured_instead};
+use super::{
+    CASE, KEY_METRICS, METRICS, STATE, TIME, Values, all_frames_of, find_metric, measured_instead,
+    number_of_share,
+};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 #[test]
@@ -135,4 +139,29 @@ fn the_nearest_that_was_measured_is_offered() {
     let frames = "missed_frames_total";
     assert_eq!(of(frames, bogo), Some("missed_periods_total"));
     assert_eq!(of(frames, joules), None);
+}
+
+/// Goal: what counts frames, and of how many, follows from names; a streak and all frames count
+/// none of them, and what is no share has no number.
+#[test]
+fn frames_are_some_of_all() {
+    for (metric, all) in [
+        ("missed_frames_total", Some("frames_total")),
+        ("missed_frames_pct", Some("frames_total")),
+        ("dropped_frames_total", Some("frames_total")),
+        (
+            "missed_frames_of_my_frames_total",
+            Some("frames_of_my_frames_total"),
+        ),
+        ("frames_of_my_frames_total", None),
+        ("missed_frames_streak_total", None),
+        ("frames_total", None),
+        ("frame_lateness_us_p99", None),
+    ] {
+        assert_eq!(all_frames_of(metric).as_deref(), all, "{metric}");
+    }
+    let number = number_of_share("missed_frames_pct");
+    assert_eq!(number.as_deref(), Some("missed_frames_total"));
+    assert_eq!(number_of_share("idle_residency_pct"), None);
+    assert_eq!(number_of_share("missed_frames_total"), None);
 }

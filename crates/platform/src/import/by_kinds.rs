@@ -7,13 +7,14 @@
 //! would make of `capacity-dmips-mhz` of other boards; a kind without such a figure is refused, as
 //! nothing is invented. Free: words of messages that no test quotes. Tests by part:
 //! `a_board_is_made_of_kinds_and_clocks` (`read`, `found`, `arch`, `capacities`, `clock`),
+//! `one_clock_stands_still` (`still`),
 //! `wrong_clusters_are_refused` (`cluster`, `check_kinds`, `nearest_kind`).
 //!
 //! Tests: crates/platform/tests/all/import/kinds.rs
 
 use super::ImportError;
 use super::fill::grid;
-use super::found::{Clock, Found, FoundCpu, Origin, Point, of_largest};
+use super::found::{Clock, Found, FoundCpu, Origin, Point, cpu_list, of_largest};
 use super::per_mhz;
 use crate::MAX_CPUS;
 use crate::arch::Arch;
@@ -122,6 +123,7 @@ fn found(all: &[Cluster<'_>], said: &mut Vec<String>) -> Found {
     let (capacity, capacity_from) = capacities(all, &label, said);
     let one = Partition::of_labels(&vec![0; label.len()]);
     said.push("one last-level cache for all CPUs, a cluster for each part of the words".to_owned());
+    said.extend(still(all, &label));
     let cpus = (0u32..).zip(label.iter().zip(capacity));
     let cpu = |(number, (own, capacity)): (u32, (&u16, u64))| FoundCpu {
         number,
@@ -183,6 +185,24 @@ fn capacities(all: &[Cluster<'_>], label: &[u16], said: &mut Vec<String>) -> (Ve
     said.push(format!("capacities: {text}"));
     let capacity = work.iter().map(|work| of_largest(*work, most)).collect();
     (capacity, Origin::assumed(text))
+}
+
+/// That clusters of one clock never change it.
+fn still(all: &[Cluster<'_>], label: &[u16]) -> Option<String> {
+    let stands = |label: &u16| {
+        let own = &all[usize::from(*label)];
+        own.low_khz == own.high_khz
+    };
+    let cpus = (0..).zip(label).filter(|(_, label)| stands(label));
+    let cpus: Vec<u16> = cpus.map(|(cpu, _)| cpu).collect();
+    (!cpus.is_empty()).then(|| {
+        format!(
+            "one operating point for CPUs {}: only a highest clock was named, so their clocks \
+             stand still and no governor changes their speed; for others name the lowest, too, as \
+             600-2000MHz",
+            cpu_list(&cpus)
+        )
+    })
 }
 
 /// The clock of a cluster.

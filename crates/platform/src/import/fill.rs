@@ -21,6 +21,7 @@
 //! Tests: below, crates/platform/tests/all/import
 
 use super::found::{Clock, Found, FoundIdle, Origin, Point, Scale, of_largest};
+use super::power_like::PowerLike;
 use crate::arch::Arch;
 use crate::sysfs::partition::Partition;
 
@@ -45,8 +46,12 @@ const IN_ORDER: &[&str] = &[
 ];
 
 /// Fills in everything but power in idle states; what was done, for the user. What may be far off
-/// goes to `warnings`.
-pub(super) fn fill(found: &mut Found, warnings: &mut Vec<String>) -> Vec<String> {
+/// goes to `warnings`. Powers are those of `like`, if somebody named it.
+pub(super) fn fill(
+    found: &mut Found,
+    like: Option<&PowerLike>,
+    warnings: &mut Vec<String>,
+) -> Vec<String> {
     let mut said = Vec::new();
     arch(found, &mut said);
     kinds(found);
@@ -54,6 +59,9 @@ pub(super) fn fill(found: &mut Found, warnings: &mut Vec<String>) -> Vec<String>
     tick(found, &mut said);
     clocks(found, &mut said);
     super::speeds::fill(found, &mut said, warnings);
+    if let Some(like) = like {
+        like.give(found, &mut said);
+    }
     power(found, &mut said);
     idle(found, &mut said);
     said

@@ -16,7 +16,8 @@
 //! (`read_limited`), archives.rs::`other_descriptions_of_machines` (`refused`),
 //! voltages.rs::`coefficients_and_voltages_make_power` (`place`),
 //! round_trip.rs::`every_platform_comes_back` (`finish`, `completed`),
-//! kinds.rs::`a_board_is_made_of_kinds_and_clocks` (`of_kinds`). `capture`, `device_tree`,
+//! kinds.rs::`a_board_is_made_of_kinds_and_clocks` (`of_kinds`), `the_own_powers_come_back`
+//! (`import_like`). `capture`, `device_tree`,
 //! `plat_info` and `of_device_tree` are ways in: the files of archives.rs, hostile.rs and mod.rs go
 //! through them; `wrong` with what is refused.
 //!
@@ -31,6 +32,7 @@ mod found;
 mod lisa;
 mod nrg_model;
 mod per_mhz;
+mod power_like;
 mod speeds;
 mod sysfs;
 mod text;
@@ -42,6 +44,7 @@ use crate::given::{Given, given};
 use crate::sysfs::{SysfsError, Tree};
 use crate::{MAX_FILE_BYTES, Platform, PlatformError};
 use found::Found;
+pub use power_like::PowerLike;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -102,6 +105,14 @@ pub enum ImportError {
         /// What was expected.
         expected: String,
     },
+    /// The machine whose powers were asked for is none.
+    #[error("{option}: {why}")]
+    Like {
+        /// What the caller names it by.
+        option: String,
+        /// Why it is none.
+        why: String,
+    },
     /// What the source says breaks a rule of platforms.
     #[error("{place}: this machine is no platform: {why}")]
     NoPlatform {
@@ -133,6 +144,19 @@ pub fn import(
     energy_model: Option<&Path>,
     name: Option<&str>,
 ) -> Result<Imported, ImportError> {
+    import_like(source, energy_model, name, None)
+}
+
+/// The same with the powers of another machine, where the source has none.
+///
+/// # Errors
+/// As `import`, or the source has powers of its own.
+pub fn import_like(
+    source: Source<'_>,
+    energy_model: Option<&Path>,
+    name: Option<&str>,
+    like: Option<&PowerLike>,
+) -> Result<Imported, ImportError> {
     let (place, own) = place(source);
     let mut said = Vec::new();
     let mut found = match source {
@@ -161,7 +185,8 @@ pub fn import(
     if let Some(folder) = energy_model.filter(|_| !of_tree) {
         energy::lay_over(&mut found, folder, &mut said)?;
     }
-    finish(found, name.unwrap_or(&own), &place, said)
+    let made = imported_from(&place);
+    completed(found, name.unwrap_or(&own), (&made, &place), like, said)
 }
 
 /// A platform of the bytes of a tar archive that `platform capture` made; `file` names it in
@@ -200,15 +225,21 @@ pub fn plat_info(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
 }
 
 /// A platform of clusters that are named by kind of core and clock, as
-/// `4xcortex-a520@2000MHz,4xcortex-a725@3000MHz`; `option` names them in messages.
+/// `4xcortex-a520@2000MHz,4xcortex-a725@3000MHz`; `option` names them in messages. `like` gives its
+/// powers.
 ///
 /// # Errors
 /// They have another form, or name a kind of which no speed is known.
-pub fn of_kinds(clusters: &str, option: &str, name: &str) -> Result<Imported, ImportError> {
+pub fn of_kinds(
+    clusters: &str,
+    option: &str,
+    name: &str,
+    like: Option<&PowerLike>,
+) -> Result<Imported, ImportError> {
     let mut said = Vec::new();
     let found = by_kinds::read(clusters, option, &mut said)?;
     let made = "Made by `wakeplace platform new`";
-    completed(found, name, (made, option), said)
+    completed(found, name, (made, option), like, said)
 }
 
 /// Why a file is not read that is another description of a machine than the `wanted` one.
@@ -259,8 +290,12 @@ fn finish(
     place: &str,
     said: Vec<String>,
 ) -> Result<Imported, ImportError> {
-    let made = format!("Imported by `wakeplace platform import` from {place}");
-    completed(found, name, (&made, place), said)
+    completed(found, name, (&imported_from(place), place), None, said)
+}
+
+/// How the file of an import came to be.
+fn imported_from(place: &str) -> String {
+    format!("Imported by `wakeplace platform import` from {place}")
 }
 
 /// The same, with how the file came to be.
@@ -268,10 +303,14 @@ fn completed(
     mut found: Found,
     name: &str,
     (made, place): (&str, &str),
+    like: Option<&PowerLike>,
     mut said: Vec<String>,
 ) -> Result<Imported, ImportError> {
+    if let Some(like) = like {
+        like.check(&found)?;
+    }
     let mut warnings = Vec::new();
-    said.extend(fill::fill(&mut found, &mut warnings));
+    said.extend(fill::fill(&mut found, like, &mut warnings));
     found.notes.extend(warnings.iter().cloned());
     let (toml, more) = write::file(&found, &text::slug(name), made);
     said.extend(more);

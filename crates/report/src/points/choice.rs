@@ -6,7 +6,8 @@
 //! words of sentences. Tests by part: `the_best_of_those_that_hold_is_chosen` (`made`, `cost`,
 //! `sentence`), `what_can_be_chosen_by` (`of`, `usual`, `number`).
 //!
-//! What a choice leaves open is `beside`'s, what the chosen point measured `figures`'.
+//! What a choice leaves open is `beside`'s, what the chosen point measured `figures`', of how many
+//! frames a choice is made `frames`'.
 //!
 //! Callers: html/sweep/drawn.rs (`number`), html/sweep/answer.rs (`sentence`).
 //!
@@ -14,8 +15,10 @@
 
 mod beside;
 mod figures;
+mod frames;
 
 pub(crate) use figures::{headline, told};
+pub(super) use frames::Frames;
 
 use super::{Row, Shape};
 use std::collections::BTreeMap;
@@ -34,6 +37,8 @@ pub struct Choice {
     most: bool,
     /// What chosen points hold, for what is said beside them.
     conditions: Vec<Expectation>,
+    /// The metrics by which it counts frames.
+    frames: Vec<frames::OfFrames>,
 }
 
 impl Choice {
@@ -44,20 +49,10 @@ impl Choice {
     /// It is neither; the message has the nearest.
     pub fn of(name: &str, labels: &[String]) -> Result<Self, String> {
         if labels.iter().any(|label| label == name) {
-            return Ok(Self {
-                by: name.to_owned(),
-                of_key: true,
-                most: false,
-                conditions: Vec::new(),
-            });
+            return Ok(Self::by(name, true, false));
         }
         match find_metric(name) {
-            Ok(def) => Ok(Self {
-                by: name.to_owned(),
-                of_key: false,
-                most: def.better == Better::Higher,
-                conditions: Vec::new(),
-            }),
+            Ok(def) => Ok(Self::by(name, false, def.better == Better::Higher)),
             Err(error) => {
                 let near = nearest(name, labels.iter().map(String::as_str));
                 let keys = labels.join(", ");
@@ -73,6 +68,18 @@ impl Choice {
         }
     }
 
+    /// Without conditions.
+    fn by(name: &str, of_key: bool, most: bool) -> Self {
+        let choice = Self {
+            by: name.to_owned(),
+            of_key,
+            most,
+            conditions: Vec::new(),
+            frames: Vec::new(),
+        };
+        choice.among(&[])
+    }
+
     /// The first of these metrics that is good or bad; None: none is.
     #[must_use]
     pub fn usual(metrics: &[String]) -> Option<Self> {
@@ -85,10 +92,12 @@ impl Choice {
     /// The same among points that are judged by these conditions.
     #[must_use]
     pub fn among(self, conditions: &[Expectation]) -> Self {
-        Self {
+        let choice = Self {
             conditions: conditions.to_vec(),
             ..self
-        }
+        };
+        let frames = frames::of(&choice);
+        Self { frames, ..choice }
     }
 
     /// A key can be chosen by if all of its values are such: numbers, percentages, or times.
@@ -114,8 +123,8 @@ impl Choice {
         Some(if self.most { -mean } else { mean })
     }
 
-    /// What is chosen of these points.
-    pub(super) fn made(&self, shape: &Shape, rows: &[Row]) -> SweepChoice {
+    /// What is chosen of these points, and what to know before believing it.
+    pub(super) fn made(&self, shape: &Shape, rows: &[Row]) -> (SweepChoice, Vec<String>) {
         let mut groups: Vec<ChosenPoint> = Vec::new();
         let mut best: Vec<f64> = Vec::new();
         let mut members: Vec<Vec<&Row>> = Vec::new();
@@ -156,21 +165,39 @@ impl Choice {
                 group.chosen = Some(number);
             }
         }
+        let mut cautions: Vec<String> = Vec::new();
         for (group, own) in groups.iter_mut().zip(&members) {
             let chosen = group.chosen.map(|at| &rows[at]);
-            if let Some(row) = chosen {
-                group.figures = figures::of(self, shape, row);
-            }
-            if chosen.is_some() || group.hold == 0 {
-                group.notes = beside::beside(self, shape, (own.as_slice(), chosen));
-            }
+            cautions.extend(self.told_of(shape, group, (own.as_slice(), chosen)));
         }
-        SweepChoice {
+        let choice = SweepChoice {
             by: self.by.clone(),
             best: if self.most { "most" } else { "least" }.to_owned(),
             conditions: Vec::new(),
             groups,
+        };
+        (choice, cautions)
+    }
+
+    /// Puts the figures of the chosen one of these points and what it leaves open into their group;
+    /// what to know before believing it.
+    fn told_of(
+        &self,
+        shape: &Shape,
+        group: &mut ChosenPoint,
+        (own, chosen): (&[&Row], Option<&Row>),
+    ) -> Option<String> {
+        if let Some(row) = chosen {
+            group.figures = figures::of(self, shape, row);
         }
+        if chosen.is_some() || group.hold == 0 {
+            group.notes = beside::beside(self, shape, (own, chosen));
+        }
+        let said = frames::turned(self, shape, (own, chosen))?;
+        Some(match group.group.as_str() {
+            "" => said,
+            place => format!("{place}: {said}"),
+        })
     }
 }
 

@@ -155,8 +155,8 @@ impl Sweep {
         names
     }
 
-    /// For each platform a sentence if nobody measured its power, and one if hardware chooses its
-    /// clocks under `powersave`.
+    /// For each platform a sentence if nobody measured its power, one of what a file of somebody's
+    /// own assumes, and one if hardware chooses its clocks under `powersave`.
     #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
@@ -165,7 +165,8 @@ impl Sweep {
                 platform, policies, ..
             } = &point.experiment;
             let clocks = hardware_clocks(platform, policies.iter());
-            for note in modelled_power(platform).into_iter().chain(clocks) {
+            let all = [modelled_power(platform), platform.assumed_by_file(), clocks];
+            for note in all.into_iter().flatten() {
                 if !said.contains(&note) {
                     said.push(note);
                 }

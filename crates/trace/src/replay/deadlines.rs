@@ -226,15 +226,20 @@ fn warnings(unknown: usize, left_out: usize, strays: u64) -> Vec<String> {
             "{strays} slices `DrawFrames` lie in no `doFrame`: they end no frame"
         )),
     }
+    let marking = |threads: usize, more: &str| match threads {
+        1 => format!("1 {more}thread marks frames"),
+        _ => format!("{threads} {more}threads mark frames"),
+    };
     if unknown > 0 {
         warnings.push(format!(
-            "{unknown} threads mark frames of which nothing says how often they are due: they have \
-             no deadline"
+            "{} of which nothing says how often they are due: they have no deadline",
+            marking(unknown, "")
         ));
     }
     if left_out > 0 {
         warnings.push(format!(
-            "{left_out} more threads mark frames; those with the most, {MAX_CHAINS}, have deadlines"
+            "{}; those with the most, {MAX_CHAINS}, have deadlines",
+            marking(left_out, "more ")
         ));
     }
     warnings

@@ -7,14 +7,16 @@
 //! Tests by part (in crates/platform/src): import/speeds.rs: `kinds_without_capacities_have_speeds`
 //! (`by_clock`); import/per_mhz.rs: `kinds_without_capacities_have_speeds`,
 //! `cores_without_a_kind_are_said` (`of_kinds`); import/by_kinds.rs:
-//! `a_board_is_made_of_kinds_and_clocks` (`read`), `wrong_clusters_are_refused` (`cluster`).
+//! `a_board_is_made_of_kinds_and_clocks` (`read`), `wrong_clusters_are_refused` (`cluster`),
+//! `one_clock_stands_still` (`still`, and known.rs: `still`); import/power_like.rs:
+//! `powers_of_another_machine` (`give`), `no_power_gives_none` (`of`).
 //! Helpers, and who fails with them: `board` (`kinds_without_capacities_have_speeds`,
 //! `kinds_with_capacities_have_no_other_speeds`).
 
 use super::standing;
 use wakeplace_platform::fdt::{Node, Tree};
-use wakeplace_platform::import::{Imported, device_tree, of_kinds, plat_info};
-use wakeplace_platform::{PowerUnit, Standing};
+use wakeplace_platform::import::{Imported, PowerLike, device_tree, of_kinds, plat_info};
+use wakeplace_platform::{Platform, PowerUnit, Standing};
 
 /// CPUs 0 and 1 of one kind at 2000 MHz, CPUs 2 and 3 of another at 3000 MHz.
 fn board(kinds: [&str; 2], capacities: Option<[u32; 2]>) -> Imported {
@@ -98,7 +100,8 @@ fn cores_without_a_kind_are_said() {
 
 /// What is made of these clusters, or the message.
 fn made(clusters: &str) -> Result<Imported, String> {
-    of_kinds(clusters, "--clusters", "new-board").map_err(|error| error.to_string())
+    let made = of_kinds(clusters, "--clusters", "new-board", None);
+    made.map_err(|error| error.to_string())
 }
 
 /// By hand, in MHz of an A520 (sm8650.dtsi: 1024, 2909 and 3591): 2246; 3052 * 2909 / 1024 =
@@ -136,6 +139,93 @@ fn a_board_is_made_of_kinds_and_clocks() {
     );
     let old = made("2xcortex-a15@1200MHz,3xcortex-a7@1000MHz").expect("a board");
     assert_eq!(old.platform.arch, "arm");
+}
+
+/// Goal: that nothing scales where one clock is named is listed with what is assumed, and stands
+/// with the results of the file; a range scales, and then nothing is said.
+#[test]
+fn one_clock_stands_still() {
+    let of = |clusters: &str| {
+        let made = made(clusters).expect("a board");
+        let own = Platform::from_bytes(made.toml.as_bytes(), "own.toml").expect("a file");
+        let said = made
+            .said
+            .iter()
+            .find(|line| line.contains("operating point"));
+        let beside = own.assumed_by_file().expect("assumed figures");
+        (said.cloned().unwrap_or_default(), beside)
+    };
+    let (said, beside) = of("2xcortex-a520@600-2000MHz,1xcortex-a725@3000MHz,1xcortex-x4@3200MHz");
+    assert!(
+        said.starts_with("one operating point for CPUs 2-3: only a highest clock was named"),
+        "{said}"
+    );
+    assert!(
+        beside.contains("; the clocks of 2 of 4 CPUs stand still"),
+        "{beside}"
+    );
+    let (_, beside) = of("2xcortex-a520@2000MHz");
+    assert!(
+        beside.contains("; the clocks of all CPUs stand still"),
+        "{beside}"
+    );
+    let (said, beside) = of("2xcortex-a520@600-2000MHz");
+    assert!(
+        said.is_empty() && !beside.contains("stand still"),
+        "{said} {beside}"
+    );
+}
+
+/// Goal: powers are those of the same kind at the same share of the highest clock, of another kind
+/// those of the nearest by capacity, all modelled. By hand, by platforms/hikey960.toml: of 1844 MHz
+/// 922 is a half, so 245436 / 2 and 70731 / 2 at the highest clock. 500 is 1000 of 1844, by a line
+/// from 999 (70329) to 1402 (124918): 70329 + 54589 / 403 = 70464, and half of it. 200 is 400,
+/// below 533: 28728 * 400 / 533 = 21559, and half of it. An A72 gets most done there, as an A73.
+#[test]
+fn powers_of_another_machine() {
+    let like = PowerLike::of("hikey960", "--power-like").expect("a machine with power");
+    let words = "4xcortex-a53@200-922MHz,2xcortex-a72@1181MHz";
+    let made = of_kinds(words, "--clusters", "new-board", Some(&like)).expect("a board");
+    let platform = &made.platform;
+    assert_eq!(platform.power_unit, PowerUnit::Microwatt);
+    let power = |domain: usize, khz: u32| {
+        let mut opps = platform.freq_domains[domain].opps.iter();
+        let opp = opps.find(|opp| opp.khz == khz).expect("a point");
+        (opp.power, opp.cluster_power)
+    };
+    assert_eq!(power(0, 922_000), (Some(122_718), Some(35_365)));
+    assert_eq!(power(0, 500_000).0, Some(35_232));
+    assert_eq!(power(0, 200_000).0, Some(10_779));
+    assert_eq!(power(1, 1_181_000), (Some(1_571_911), Some(0)));
+    assert_eq!(standing(platform, "cpu power of"), Standing::Assumed);
+    assert_eq!(platform.modelled_power().len(), 6);
+    let said = made.said.join("\n");
+    for part in [
+        "power of CPUs 0-3: Modelled after hikey960 (--power-like): the power of its cortex-a53",
+        "power of CPUs 4-5: Modelled after hikey960 (--power-like): the power of its cortex-a73, \
+         the nearest to a cortex-a72 by capacity",
+        "* 922000/1844000 (highest clocks, kHz)",
+        "* 1024/1024 (of 1024 at the highest clock)",
+    ] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+}
+
+/// Goal: a machine without power, or none at all, is refused with the nearest name.
+#[test]
+fn no_power_gives_none() {
+    let refused = |machine: &str| {
+        let like = PowerLike::of(machine, "--power-like");
+        like.expect_err(machine).to_string()
+    };
+    let message = refused("apple-m2");
+    assert!(message.starts_with("--power-like: `apple-m2` has no power; expected one of "));
+    assert!(message.ends_with("; did you mean `apple-m1`?"), "{message}");
+    let message = refused("hikey961");
+    assert!(
+        message.starts_with("--power-like: ") && message.contains("hikey960"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -13,7 +13,8 @@
 //! `big_cpus_that_are_offline_leave_a_smaller_scale` (`of_largest`), `servers_of_arm` (`clusters`);
 //! sysfs/energy.rs: `an_energy_model_beside_the_tree` (a folder alone); import/mod.rs:
 //! `an_archive_is_as_its_folder`, `this_machine_can_be_imported` (`import`),
-//! `a_plat_info_with_anchors` (`plat_info`); import/energy.rs:
+//! `a_plat_info_with_anchors` (`plat_info`), `the_own_powers_come_back` (`import_like`);
+//! import/power_like.rs: `the_own_powers_come_back` (`check`); import/energy.rs:
 //! `a_plat_info_with_the_kernels_energy_model` (`lay_over`), `both_energy_models`
 //! (`idle_by_ratio`); import/devicetree/clocks.rs: `a_device_tree_with_the_kernels_energy_model`
 //! (`points`); import/nrg_model.rs: `an_energy_model_of_lisa` (`read`), `a_board_file_of_lisa_1`
@@ -42,7 +43,7 @@ mod voltages;
 use std::path::Path;
 use std::process::Command;
 use tree_files::Files;
-use wakeplace_platform::import::{Imported, Source, import};
+use wakeplace_platform::import::{Imported, PowerLike, Source, import, import_like};
 use wakeplace_platform::{CpuId, Platform, PowerUnit, Standing};
 
 /// What is imported of a kept tree.
@@ -390,6 +391,28 @@ fn an_energy_model_beside_the_tree() {
         with.platform.freq_domains,
         imported("hikey960").platform.freq_domains
     );
+}
+
+/// Goal: a tree without power that takes a machine's own powers has them: its kinds and clocks are
+/// the same. Powers are those of platforms/hikey960.toml. A source with power is refused.
+#[test]
+fn the_own_powers_come_back() {
+    let mut files = Files::named("hikey960.tree");
+    let like = PowerLike::of("hikey960", "--power-like").expect("a machine with power");
+    let (_one, whole) = files.folder("whole");
+    let error = import_like(Source::Tree(&whole), None, None, Some(&like));
+    let message = error.expect_err("it has power").to_string();
+    assert!(message.contains("has powers of its own"), "{message}");
+    let is_model = |path: &String| path.starts_with("sys/kernel/debug/energy_model/");
+    files.0.retain(|path, _| !is_model(path));
+    let (_other, root) = files.folder("board");
+    let made = import_like(Source::Tree(&root), None, None, Some(&like)).expect("a machine");
+    let powers = |platform: &Platform| {
+        let opps = platform.freq_domains.iter().flat_map(|domain| &domain.opps);
+        opps.map(|opp| (opp.khz, opp.power)).collect::<Vec<_>>()
+    };
+    let own = Platform::builtin("hikey960").expect("built in");
+    assert_eq!(powers(&made.platform), powers(&own));
 }
 
 /// A tar of the tree makes the same machine; the tar is the system's own.

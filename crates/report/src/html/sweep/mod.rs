@@ -7,6 +7,7 @@
 //! `a_sweep_has_its_pictures` (`view`, `pareto`, `along`, `table`), `a_page_says_what_was_chosen`
 //! (`change`, `checks`), `the_front_is_by_hand` (`front`), `a_phone_shows_a_line_for_each_column`
 //! (`mean`), `what_is_expected_comes_first` (`along`, `pareto`),
+//! `a_number_and_its_share_are_one_metric` (`titled`),
 //! crates/cli/tests/all/sweeps.rs::`a_sweep_has_a_page` (a page of a run and of its JSON).
 //!
 //! Tests: crates/report/src/html/sweep/tests.rs, crates/cli/tests/all/sweeps.rs::a_sweep_has_a_page
@@ -116,7 +117,7 @@ fn label(sweep: &Sweep, metric: usize) -> String {
 fn titled(sweep: &Sweep, metric: usize) -> String {
     let name = label(sweep, metric);
     match find_metric(&sweep.metrics[metric]).map_or("", |def| def.unit) {
-        "" | "count" => name,
+        "" => name,
         "us" => format!("{name} (µs)"),
         unit => format!("{name} ({unit})"),
     }

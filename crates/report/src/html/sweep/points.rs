@@ -5,7 +5,7 @@
 //! Sweeps of earlier programs have points alone. Tests by part: `what_is_no_sweep_is_refused`
 //! (`check`), `a_sweep_has_its_pictures` (`of`, `telling`, `shown`, `group`, `within`),
 //! `a_page_says_what_was_chosen` (`change`, marks), `what_is_expected_comes_first` (`ends`,
-//! `is_expected`).
+//! `is_expected`), `a_number_and_its_share_are_one_metric` (`one_of_both`).
 //!
 //! Callers: diff/kept.rs (`result`).
 //!
@@ -13,7 +13,7 @@
 
 use super::once;
 use serde_json::{Map, Value};
-use wakeplace_metrics::{Expectation, find_metric};
+use wakeplace_metrics::{Expectation, find_metric, number_of_share};
 use wakeplace_outcome as outcome;
 use wakeplace_study::{is_of_load, without_varied};
 
@@ -107,6 +107,7 @@ impl Sweep {
         let has = |key: &str| first.contains_key(key);
         let is_metric = |key: &&String| has(&format!("{key}{INTERVAL}"));
         let metrics: Vec<String> = first.keys().filter(is_metric).cloned().collect();
+        let metrics = one_of_both(&metrics, &result);
         let counts = first.keys().position(|key| key == COUNTS[0]).unwrap_or(0);
         let keys: Vec<String> = first.keys().take(counts).cloned().collect();
         let points: Vec<Point> = { rows.iter() }
@@ -132,10 +133,7 @@ impl Sweep {
 
     /// A condition is about this metric.
     pub(super) fn is_expected(&self, metric: usize) -> bool {
-        let choice = self.result.choice.iter();
-        let conditions = choice.flat_map(|choice| &choice.conditions);
-        let mut parsed = conditions.filter_map(|text| Expectation::parse(text).ok());
-        parsed.any(|condition| condition.metric == self.metrics[metric])
+        is_expected(&self.result, &self.metrics[metric])
     }
 
     /// The keys that tell points apart; all of them if there is one point.
@@ -170,6 +168,35 @@ impl Sweep {
             false => own.join(", "),
         }
     }
+}
+
+/// A condition is about the metric of this name.
+fn is_expected(result: &outcome::Sweep, metric: &str) -> bool {
+    let choice = result.choice.iter();
+    let conditions = choice.flat_map(|choice| &choice.conditions);
+    let mut parsed = conditions.filter_map(|text| Expectation::parse(text).ok());
+    parsed.any(|condition| condition.metric == metric)
+}
+
+/// The metrics that a page has: of a number and its share the number; the share instead where a
+/// condition or the choice is about it and not about the number.
+fn one_of_both(metrics: &[String], result: &outcome::Sweep) -> Vec<String> {
+    let is_asked = |metric: &String| {
+        let by = result.choice.as_ref().map(|choice| &choice.by);
+        by == Some(metric) || is_expected(result, metric)
+    };
+    let mut left: Vec<&String> = Vec::new();
+    for share in metrics {
+        let number = number_of_share(share);
+        let number = metrics.iter().find(|own| Some(*own) == number.as_ref());
+        match number.map(|number| (number, is_asked(number), is_asked(share))) {
+            Some((_, _, false)) => left.push(share),
+            Some((number, false, true)) => left.push(number),
+            Some((_, true, true)) | None => {}
+        }
+    }
+    let stays = |metric: &&String| !left.contains(metric);
+    metrics.iter().filter(stays).cloned().collect()
 }
 
 /// What a point has of a key.

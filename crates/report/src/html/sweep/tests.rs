@@ -259,6 +259,36 @@ fn what_is_expected_comes_first() {
     assert_eq!(along.as_array().map(Vec::len), Some(layers.len() - 1));
 }
 
+/// Goal: of missed frames and their share one is drawn and stands in the table, with its unit on
+/// the axis: the number, or the share where a condition names it. By hand: 1 of 100 is 1 %.
+#[test]
+fn a_number_and_its_share_are_one_metric() {
+    let mut swept = sweep();
+    for at in 0..6_u32 {
+        let row = &mut swept["points"][at as usize];
+        for name in ["missed_frames_total", "missed_frames_pct"] {
+            row[name] = json!(f64::from(at));
+            row[format!("{name}_ci95")] = json!(1.0);
+        }
+    }
+    let axes = |swept: &Value| {
+        let along = drawn(swept)[1]["specs"].clone();
+        let title = |name: &str| along[name]["layer"][0]["encoding"]["y"]["title"].clone();
+        ["Missed frames", "Missed frames, share"].map(title)
+    };
+    let page = |swept: &Value| html(&[source(&swept.to_string())]).expect("a page");
+    assert_eq!(axes(&swept), [json!("Missed frames (count)"), Value::Null]);
+    let of_share = "data-label=\"missed_frames_pct\"";
+    let of_number = "data-label=\"missed_frames_total\"";
+    let has = |page: &str| [page.contains(of_number), page.contains(of_share)];
+    assert_eq!(has(&page(&swept)), [true, false]);
+    swept["choice"] = json!({"by": "energy_j", "best": "least", "groups": [],
+        "conditions": ["missed_frames_pct<=1"]});
+    let share = json!("Missed frames, share (%)");
+    assert_eq!(axes(&swept), [Value::Null, share]);
+    assert_eq!(has(&page(&swept)), [false, true]);
+}
+
 /// Goal: what is no number is an axis all the same, and where nothing is joined it is said.
 #[test]
 fn lines_are_what_they_say() {

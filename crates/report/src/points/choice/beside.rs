@@ -1,14 +1,17 @@
-//! What a choice leaves open: a change that is not told, larger values that fail, and where no
-//! point holds the nearest one (docs/guide/results.md, "The point that is chosen").
+//! What a choice leaves open: of how many frames it is made, a change that is not told, larger
+//! values that fail, and where no point holds the nearest one (docs/guide/results.md, "The point
+//! that is chosen").
 //!
 //! What must stay: nothing is chosen here; a change is told as differences of comparisons are. The
 //! nearest point misses the fewest conditions, of these the first one by least. Words may change.
 //! Tests by part: `a_choice_says_what_it_leaves_open` (`untold`, `above`, `nearest`),
 //! `the_nearest_misses_the_fewest` (`missed`, `order`).
 //!
+//! Callers: frames.rs (`about`).
+//!
 //! Tests: crates/report/src/points/tests.rs
 
-use super::{Choice, quantity};
+use super::{Choice, frames, quantity};
 use crate::number;
 use crate::points::{Row, Shape};
 use std::cmp::Ordering;
@@ -27,13 +30,14 @@ pub(super) fn beside(
     let Some(chosen) = chosen else {
         return nearest(choice, shape, rows).into_iter().collect();
     };
-    let mut all = untold(choice, shape, chosen);
+    let mut all = frames::said(choice, chosen);
+    all.extend(untold(choice, shape, chosen));
     all.extend(above(choice, shape, (rows, chosen)));
     all
 }
 
 /// The conditions that are about a point: a base is held to no change.
-fn about<'a>(choice: &'a Choice, shape: &Shape, row: &Row) -> Vec<&'a Expectation> {
+pub(super) fn about<'a>(choice: &'a Choice, shape: &Shape, row: &Row) -> Vec<&'a Expectation> {
     let at = shape.names.iter().position(|name| name == "policy");
     let policy = at.map(|at| &row.names[at]);
     let is_about = |one: &&Expectation| {

@@ -17,7 +17,7 @@ use crate::number::{self, FROM_ZERO};
 use crate::phrase::{MODELLED, finite, of_power};
 use crate::plain::plain;
 use crate::points::{Row, Shape};
-use wakeplace_metrics::{Better, find_metric};
+use wakeplace_metrics::{Better, find_metric, number_of_share};
 use wakeplace_outcome::{ChosenFigure, ChosenPoint, Difference};
 
 /// Figures that people are told.
@@ -48,8 +48,8 @@ fn order(choice: &Choice, shape: &Shape) -> Vec<usize> {
     };
     // Beside a number its share says nothing new.
     let is_share = |at: usize, all: &[usize]| {
-        let stem = shape.metrics[at].strip_suffix("_pct");
-        let number = stem.and_then(|stem| place(&format!("{stem}_total")));
+        let number = number_of_share(&shape.metrics[at]);
+        let number = number.and_then(|number| place(&number));
         number.is_some_and(|number| all.contains(&number))
     };
     for at in (0..shape.metrics.len()).filter(|at| judged(*at)) {

@@ -359,7 +359,7 @@ fn the_deadline_is_the_period_that_is_known() {
     assert_eq!(chains(&workload), []);
     assert_eq!(of_frames(&workload, "ui"), []);
     assert_eq!(notes.len(), 1);
-    assert!(notes[0].starts_with("1 threads mark frames of which nothing"));
+    assert!(notes[0].starts_with("1 thread marks frames of which nothing"));
 }
 
 /// Goal: names of chains are parts of metrics' names, and each is there once.
