@@ -232,6 +232,13 @@ pub(crate) struct Checked {
 /// The columns that people see.
 pub(crate) const HEADS: [&str; 6] = ["expected", "policy", "mean", "unit", "change", "verdict"];
 
+/// A table with these columns, of which the first say what a row is of. Figures are not broken.
+pub(crate) fn for_people(heads: &[&str], keys: usize) -> Table {
+    let table = Table::new("expectations", heads).keys(keys).stacks();
+    let table = table.align("mean", Align::Right);
+    table.align("change", Align::Right)
+}
+
 /// A condition and a policy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
@@ -518,7 +525,7 @@ impl Checked {
         if self.rows.is_empty() {
             return String::new();
         }
-        let mut table = Table::new("expectations", &HEADS).align("mean", Align::Right);
+        let mut table = for_people(&HEADS, 2);
         self.rows.iter().for_each(|row| table.row(row.clone()));
         let table = table.render(Format::Human, style);
         format!("\n{table}{}\n", sum_of(&self.cases, &[]))

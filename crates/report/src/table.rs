@@ -15,7 +15,7 @@
 //! `rows_that_matter_are_among_the_first` (`first_and`);
 //! `table` and `hostile` are the tests' own.
 //!
-//! Callers: crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points/columns.rs
+//! Callers: crates/cli/src/expect.rs (`stacks`), crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points/columns.rs
 //! (`as_typed`), points/json.rs (`objects`), many files (`align`).
 //!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
@@ -161,6 +161,8 @@ pub struct Table {
     optional: Vec<usize>,
     /// Columns before which a table is parted where it is too wide.
     parts: Vec<usize>,
+    /// Where it is too wide, figures stand below what they are of.
+    stacks: bool,
 }
 
 impl Table {
@@ -176,6 +178,7 @@ impl Table {
             keys: 0,
             optional: Vec::new(),
             parts: Vec::new(),
+            stacks: false,
         }
     }
 
@@ -198,6 +201,14 @@ impl Table {
     #[must_use]
     pub fn part(mut self, column: &str) -> Self {
         self.parts.extend(self.places(column));
+        self
+    }
+
+    /// A table that is too wide for people has the figures of a row below what says what it is of,
+    /// rather than in parts.
+    #[must_use]
+    pub fn stacks(mut self) -> Self {
+        self.stacks = true;
         self
     }
 
