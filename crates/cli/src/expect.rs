@@ -345,6 +345,16 @@ pub(crate) fn judge(
     expectations: &[Expectation],
     strict: bool,
 ) -> Vec<(String, Checked)> {
+    judge_where(comparisons, expectations, |_, _| true, strict)
+}
+
+/// The same, each by the conditions that are about it.
+pub(crate) fn judge_where(
+    comparisons: &mut [Comparison],
+    expectations: &[Expectation],
+    is_about: impl Fn(&Expectation, &Comparison) -> bool,
+    strict: bool,
+) -> Vec<(String, Checked)> {
     let is_stuck = |of: &Comparison| of.runs.iter().any(PolicyRuns::is_stuck);
     let any = comparisons.iter().any(is_stuck);
     let one = |of: &mut Comparison| {
@@ -355,7 +365,11 @@ pub(crate) fn judge(
             false if any && !expectations.is_empty() => {
                 unjudged(policies, "another load got stuck, nothing is judged")
             }
-            false => check(expectations, &(&*of).into(), strict),
+            false => {
+                let own = expectations.iter().filter(|one| is_about(one, of));
+                let own: Vec<Expectation> = own.cloned().collect();
+                check(&own, &(&*of).into(), strict)
+            }
         };
         if !expectations.is_empty() {
             of.checks = checked.outcome(None).collect();

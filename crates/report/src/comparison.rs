@@ -16,8 +16,8 @@
 //! `csv_has_every_metric_of_every_policy` (`csv`).
 //!
 //! Callers: html/compared.rs (`expected_by_chance`, `key_metrics`), json.rs (`intervals`,
-//! `verdicts`), diff.rs (`human`, `document`), crates/cli/src/expect.rs (`unit_of`), html/figures.rs
-//! (`with_unit`), study.rs (`expected_by_chance`).
+//! `verdicts`), diff.rs (`human`, `document`), crates/cli/src/expect.rs (`unit_of`),
+//! html/figures.rs (`with_unit`), study.rs (`expected_by_chance`).
 //!
 //! Tests: crates/report/src/comparison/tests.rs,
 //! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract,

@@ -12,11 +12,13 @@
 //! `people_get_columns_and_no_trailing_blanks`, `a_row_that_is_set_in_stays_so` and
 //! `colour_changes_nothing_but_colour` (for people), all (`raw`, `tone`, `keys`, `places`,
 //! `optional`, `part`, `align`, `row`, `len`, `is_empty`, `render` and each `from`),
-//! `rows_that_matter_are_among_the_first` (`first_and`);
+//! `rows_that_matter_are_among_the_first` (`first_and`),
+//! table/layout.rs::`figures_stand_below_where_that_is_wanted` (`stacks`);
 //! `table` and `hostile` are the tests' own.
 //!
-//! Callers: crates/cli/src/expect.rs (`stacks`), crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points/columns.rs
-//! (`as_typed`), points/json.rs (`objects`), many files (`align`).
+//! Callers: crates/cli/src/expect.rs (`stacks`), crates/cli/src/readme.rs (`as_typed`),
+//! comparison.rs (`as_typed`), points/columns.rs (`as_typed`), points/json.rs (`objects`), many
+//! files (`align`).
 //!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 

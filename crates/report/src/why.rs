@@ -4,8 +4,8 @@
 //! What must stay: figures are made of `details` of a result alone, means over the seeds; the three
 //! parts of a change of energy add up to it; runs that got stuck, or that are of other machines,
 //! are not compared. Words may change. Tests by part: `the_three_parts_add_up` (`of`, `split`,
-//! `parts`, `change`), `who_moved_is_named` (`moved`, `by_task`), `clusters_head_their_policies` (`table`,
-//! `rows`, `figures`, `heads`).
+//! `parts`, `change`), `who_moved_is_named` (`moved`, `by_task`), `clusters_head_their_policies`
+//! (`table`, `rows`, `figures`, `heads`).
 //!
 //! Callers: json.rs (`of`), comparison.rs (`table`, `told`), review/text.rs (`lines`),
 //! html/review.rs (`lines`), html/why.rs (`heads`, `rows`, `told`).

@@ -117,8 +117,8 @@ fn the_three_parts_add_up() {
     }
 }
 
-/// Big has 0.27 + 0.53 J, the rest 0.6 J; little has 0.5 J, which is the third. Big itself lost 30 %
-/// of two CPUs' time, CPUs of little 10 % of four's.
+/// Big has 0.27 + 0.53 J, the rest 0.6 J; little has 0.5 J, which is the third. Big itself lost
+/// 30 % of two CPUs' time, CPUs of little 10 % of four's.
 #[test]
 fn the_largest_is_said() {
     let said = "big: 12 % more busy time at a 210 MHz higher clock; big: the cluster 20.0 % of \
