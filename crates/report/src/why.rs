@@ -189,7 +189,7 @@ fn moved(old: &[TaskGroup], new: &[TaskGroup]) -> Vec<TaskMove> {
 pub(crate) type Figures = [Option<String>; 4];
 
 /// The figures of a policy's runs by group.
-fn figures(details: &Details) -> Vec<(String, Figures)> {
+fn figures(details: &Details) -> Rows {
     let one = |of: &Residency| {
         let busy = of.busy.as_ref()?;
         let power = busy.energy.map(|energy| energy / busy.s);
@@ -205,12 +205,12 @@ fn figures(details: &Details) -> Vec<(String, Figures)> {
     groups(details).iter().filter_map(one).collect()
 }
 
+/// Names, of groups or policies, with figures.
+type Rows = Vec<(String, Figures)>;
+
 /// Group by group the figures of each policy, by the name that it is given.
-pub(crate) fn rows(
-    result: &Comparison,
-    name: impl Fn(&Run) -> String,
-) -> Vec<(String, Vec<(String, Figures)>)> {
-    let mut all: Vec<(String, Vec<(String, Figures)>)> = Vec::new();
+pub(crate) fn rows(result: &Comparison, name: impl Fn(&Run) -> String) -> Vec<(String, Rows)> {
+    let mut all: Vec<(String, Rows)> = Vec::new();
     for run in &result.runs {
         for (group, own) in run.details.iter().flat_map(figures) {
             let row = (name(run), own);
