@@ -232,6 +232,13 @@ pub(crate) struct Checked {
 /// The columns that people see.
 pub(crate) const HEADS: [&str; 6] = ["expected", "policy", "mean", "unit", "change", "verdict"];
 
+/// A table with these columns, of which the first say what a row is of. Figures are not broken.
+pub(crate) fn for_people(heads: &[&str], keys: usize) -> Table {
+    let table = Table::new("expectations", heads).keys(keys).stacks();
+    let table = table.align("mean", Align::Right);
+    table.align("change", Align::Right)
+}
+
 /// A condition and a policy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
@@ -338,6 +345,16 @@ pub(crate) fn judge(
     expectations: &[Expectation],
     strict: bool,
 ) -> Vec<(String, Checked)> {
+    judge_where(comparisons, expectations, |_, _| true, strict)
+}
+
+/// The same, each by the conditions that are about it.
+pub(crate) fn judge_where(
+    comparisons: &mut [Comparison],
+    expectations: &[Expectation],
+    is_about: impl Fn(&Expectation, &Comparison) -> bool,
+    strict: bool,
+) -> Vec<(String, Checked)> {
     let is_stuck = |of: &Comparison| of.runs.iter().any(PolicyRuns::is_stuck);
     let any = comparisons.iter().any(is_stuck);
     let one = |of: &mut Comparison| {
@@ -348,7 +365,11 @@ pub(crate) fn judge(
             false if any && !expectations.is_empty() => {
                 unjudged(policies, "another load got stuck, nothing is judged")
             }
-            false => check(expectations, &(&*of).into(), strict),
+            false => {
+                let own = expectations.iter().filter(|one| is_about(one, of));
+                let own: Vec<Expectation> = own.cloned().collect();
+                check(&own, &(&*of).into(), strict)
+            }
         };
         if !expectations.is_empty() {
             of.checks = checked.outcome(None).collect();
@@ -518,7 +539,7 @@ impl Checked {
         if self.rows.is_empty() {
             return String::new();
         }
-        let mut table = Table::new("expectations", &HEADS).align("mean", Align::Right);
+        let mut table = for_people(&HEADS, 2);
         self.rows.iter().for_each(|row| table.row(row.clone()));
         let table = table.render(Format::Human, style);
         format!("\n{table}{}\n", sum_of(&self.cases, &[]))

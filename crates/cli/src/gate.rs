@@ -28,7 +28,7 @@ use crate::failure::{Failure, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_metrics::{Expectation, Limit, MODELLED, RunMetrics, measured_instead};
 use wakeplace_outcome::{Check, Study as StudyResult};
-use wakeplace_report::{Align, Cell, Format, Style, Table};
+use wakeplace_report::{Cell, Format, Style};
 use wakeplace_study::{Base, RunRecord, Study, StudyOptions, Sweep, study_records};
 use wakeplace_text::{count, printable};
 
@@ -468,7 +468,7 @@ pub(crate) fn text(all: &[(String, Checked)], what: &str, style: Style) -> Strin
         rows.truncate(MOST_SHOWN);
     }
     let heads = [&[what][..], &HEADS].concat();
-    let mut table = Table::new("expectations", &heads).align("mean", Align::Right);
+    let mut table = expect::for_people(&heads, 3);
     rows.into_iter().for_each(|(_, row)| table.row(row));
     let table = table.render(Format::Human, style);
     let more = match more {

@@ -20,7 +20,7 @@ use wakeplace_study::Origin;
 use wakeplace_text::shell_word;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 18] = [
+const WITH_VALUE: [&str; 19] = [
     "--jobs",
     "--format",
     "--output",
@@ -30,6 +30,7 @@ const WITH_VALUE: [&str; 18] = [
     "--choose",
     "--export-html",
     "--export-junit",
+    "--junit",
     "--export-runs",
     "--export-perfetto",
     "--mail",

@@ -36,6 +36,7 @@ use crate::shares;
 use crate::stats::PairedDelta;
 use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
+use crate::where_ran::{Ran, WhereRan};
 use std::collections::BTreeMap;
 use wakeplace_engine::{
     BehaviourHash, Counted, Ended, GroupTotals, Happening, Observer, Options, RunReport, TaskTotals,
@@ -71,6 +72,8 @@ pub struct RunMetrics {
     pub wakeup_cases: WakeupCases,
     /// What late and dropped frames took their time for, per chain in the order of the workload.
     pub late_frames: Vec<LateChain>,
+    /// How long each task ran on each cluster, or kind of CPU where a cluster holds several.
+    pub ran: Ran,
     /// Hash of what happened: choices, stretches, times and energy (`BehaviourHash`).
     pub behaviour_hash: u64,
 }
@@ -95,6 +98,7 @@ impl RunMetrics {
             idle_states: Vec::new(),
             wakeup_cases: WakeupCases::default(),
             late_frames: Vec::new(),
+            ran: Ran::default(),
             behaviour_hash,
         }
     }
@@ -117,6 +121,7 @@ impl RunMetrics {
             placements: Placements::new(platform),
             wakeup_cases: WakeupCases::default(),
             thermal: Thermal::default(),
+            where_ran: WhereRan::new(platform),
             behaviour: BehaviourHash::new(platform),
             idle_states: platform
                 .idle_states
@@ -145,6 +150,7 @@ pub struct Collector {
     placements: Placements,
     wakeup_cases: WakeupCases,
     thermal: Thermal,
+    where_ran: WhereRan,
     behaviour: BehaviourHash,
     idle_states: Vec<String>,
     n_cpus: usize,
@@ -210,6 +216,7 @@ impl Collector {
             idle_states: self.idle_states,
             wakeup_cases: self.wakeup_cases,
             late_frames: self.frames.late(report.end_ns),
+            ran: self.where_ran.ran(),
             behaviour_hash: self.behaviour.value(),
         }
     }
@@ -346,6 +353,7 @@ impl Observer for Collector {
             latency.happened(time_ns, what);
         }
         self.frames.happened(time_ns, what);
+        self.where_ran.happened(time_ns, what);
         self.behaviour.happened(time_ns, what);
         match *what {
             Happening::Sample {

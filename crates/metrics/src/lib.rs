@@ -17,6 +17,7 @@
 //! Tests: beside its modules,
 //! crates/cli/tests/all/results.rs::the_same_command_gives_the_same_bytes
 
+mod busy_clock;
 mod collector;
 mod energy;
 mod expectation;
@@ -43,6 +44,7 @@ mod testbed;
 mod thermal;
 mod timeline;
 mod wakeup_cases;
+mod where_ran;
 mod wiring;
 
 pub use collector::{Collector, RunMetrics, Series, independent, paired, series};
@@ -64,3 +66,4 @@ pub use stats::{Equivalence, PairedDelta, Summary, difference_of, geometric_mean
 pub use timeline::{TimelineRecorder, Window};
 pub use wakeplace_outcome::Method;
 pub use wakeup_cases::{CaseCounts, WakeupCases};
+pub use where_ran::Ran;

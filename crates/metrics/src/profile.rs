@@ -14,7 +14,7 @@
 //! (`coarse`), crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json`
 //! (`reasons`, `accounted`), report.rs::`kinds_of_cpu_within_a_cluster_add_up` (`details.kinds`),
 //! crates/cli/tests/all/results.rs::`periods_are_told_task_by_task` (`periods`),
-//! `shares_by_hand` (`named`, `percent`); `buckets` and `run` are the tests' own.
+//! `shares_by_hand` (`named`, `percent`, `busy`); `buckets` and `run` are the tests' own.
 //!
 //! Tests: below, crates/cli/tests/all/report.rs::kinds_of_cpu_within_a_cluster_add_up,
 //! crates/cli/tests/all/report.rs::what_the_page_is_made_of_is_in_the_json,
@@ -25,9 +25,12 @@ use crate::energy::{CpuEnergy, EnergyReport};
 use crate::late_frames::late_frames;
 use crate::latency::LatencyBucket;
 use crate::residency::{ClusterResidency, StateResidency};
+use crate::where_ran::task_groups;
 use std::collections::BTreeMap;
 use wakeplace_engine::RunReport;
-use wakeplace_outcome::{Details, Energy, Frequencies, Pairs, Residency, TaskPeriods, ranges};
+use wakeplace_outcome::{
+    BusyTime, Details, Energy, Frequencies, Pairs, Residency, TaskPeriods, ranges,
+};
 use wakeplace_workload::task_of_thread;
 
 /// Machines with more CPUs than this have their energy by cluster only, or results would be long.
@@ -52,6 +55,7 @@ pub fn details(runs: &[RunMetrics], reports: &[RunReport]) -> Details {
         placements_per_run: reasons(reports),
         task_threads_run_s_periods_missed: periods(runs, reports),
         late_frames: late_frames(runs, reports),
+        task_group_run_s: task_groups(runs, reports),
     }
 }
 
@@ -218,6 +222,29 @@ fn accounted(cluster: &ClusterResidency) -> u128 {
     u128::from(cluster.busy_ns) + u128::from(cluster.transition_ns) + idle.sum::<u128>()
 }
 
+/// What the CPUs of a cluster or kind did while they were busy, mean of the runs.
+fn busy(
+    runs: &[RunMetrics],
+    at: usize,
+    of: fn(&RunMetrics) -> &Vec<ClusterResidency>,
+) -> Option<BusyTime> {
+    let own = || runs.iter().map(|run| &of(run)[at]);
+    let n = runs.len() as f64;
+    let busy_ns: u128 = own().map(|group| u128::from(group.busy_ns)).sum();
+    let khz_ns: u128 = own().map(|group| group.busy_khz_ns).sum();
+    let drawn = |run: &RunMetrics| {
+        let energy = run.energy.as_ref()?;
+        let cpus = of(run)[at].cpus.iter();
+        energy.scaled(cpus.map(|cpu| energy.cpus[cpu.index()].busy).sum())
+    };
+    let drawn: Option<Vec<f64>> = runs.iter().map(drawn).collect();
+    Some(BusyTime {
+        s: busy_ns as f64 / 1e9 / n,
+        khz_mean: (busy_ns > 0).then(|| khz_ns as f64 / busy_ns as f64),
+        energy: drawn.map(|all| all.iter().fold(0.0, |sum, one| sum + one) / n),
+    })
+}
+
 /// Mean times of clusters or kinds in each state.
 fn spent(runs: &[RunMetrics], of: fn(&RunMetrics) -> &Vec<ClusterResidency>) -> Vec<Spent> {
     let Some(first) = runs.first() else {
@@ -226,7 +253,7 @@ fn spent(runs: &[RunMetrics], of: fn(&RunMetrics) -> &Vec<ClusterResidency>) -> 
     let one = |(at, cluster): (usize, &ClusterResidency)| {
         let all = || runs.iter().map(|run| &of(run)[at]);
         let whole: u128 = all().map(accounted).sum();
-        let run_ns = whole / cluster.cpus.max(1) as u128;
+        let run_ns = whole / cluster.cpus.len().max(1) as u128;
         let sum = |of: fn(&ClusterResidency) -> u64| all().map(|c| u128::from(of(c))).sum();
         let shares = |of: fn(&ClusterResidency) -> &[StateResidency], whole| -> Pairs<f64> {
             let time = |name: &String| -> u128 {
@@ -249,11 +276,12 @@ fn spent(runs: &[RunMetrics], of: fn(&RunMetrics) -> &Vec<ClusterResidency>) -> 
         let spent = Residency {
             cluster: None,
             kind: None,
-            cpus: cluster.cpus,
+            cpus: cluster.cpus.len(),
             busy_pct: percent(sum(|c| c.busy_ns), whole),
             transition_pct: percent(sum(|c| c.transition_ns), whole),
             idle_pct: shares(|c| &c.idle, whole),
             cluster_idle_pct: Some(shares(|c| &c.cluster_idle, run_ns)),
+            busy: busy(runs, at, of),
         };
         (cluster.name.clone(), spent)
     };
@@ -403,7 +431,17 @@ mod tests {
         // At the first 20 + 50 of 400 ns, at the last 0 + 10.
         assert_eq!((opps[0].2, opps[2].2), (17.5, 2.5));
         assert_eq!(details.wake_latency_up_to_ns_count, [(10, 2)]);
-        let energy = details.energy.expect("the machine has powers");
+        let energy = details.energy.as_ref().expect("the machine has powers");
+        // Busy for 20 and 60 ns, the last 10 of them at 1500 MHz: (70 x 500 + 10 x 1500) / 80. A
+        // CPU draws its MHz in microwatts: 50000 uW x ns in two runs, 1e15 to the joule.
+        let busy = little.busy.as_ref().expect("measured");
+        assert_eq!((busy.s, busy.khz_mean), (40e-9, Some(625_000.0)));
+        let drawn = busy.energy.expect("powers");
+        assert!((drawn - 25e-12).abs() < 1e-24, "{drawn}");
+        assert_eq!(
+            details.residency[1].busy.as_ref().map(|busy| busy.s),
+            Some(0.0)
+        );
         let clusters = metrics[0].energy.as_ref().unwrap().unit;
         assert_eq!(clusters, metrics[1].energy.as_ref().unwrap().unit);
         let parts = || energy.cluster_state_energy_s.iter();

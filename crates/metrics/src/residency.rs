@@ -8,7 +8,7 @@
 //! then transition. The times of a CPU add up to the run: shares here and in `profile.rs` are of
 //! that sum. A state that was never entered is in no list. Free: what leaves every figure as it is
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `shares_by_hand` (`report`,
-//! `deep_ns`, `Domain`), `tables_by_hand` (`domains`, `clusters`, `by_state`),
+//! `deep_ns`, `Domain`), `tables_by_hand` (`domains`, `clusters`, `by_state`, clocks),
 //! `kinds_within_a_cluster_are_told_apart` (`kinds`, `of_group`),
 //! `a_package_is_idle_while_all_its_cpus_are` (`Package`, `idle_exits`),
 //! `transitions_are_neither_busy_nor_idle` (`Track`, `cpu_power`), all (`new`, `happened`,
@@ -18,6 +18,7 @@
 //!
 //! Tests: below, crates/metrics/src/collector/tests.rs
 
+use crate::busy_clock::BusyClock;
 use crate::metric::Values;
 use crate::wiring::{Wiring, elapsed};
 use std::collections::BTreeMap;
@@ -40,10 +41,12 @@ pub struct StateResidency {
 pub struct ClusterResidency {
     /// Name of the cluster or kind.
     pub name: String,
-    /// Number of its CPUs.
-    pub cpus: usize,
+    /// Its CPUs, ascending.
+    pub cpus: Vec<CpuId>,
     /// Busy time of its CPUs, ns.
     pub busy_ns: u64,
+    /// Clock times busy time of its CPUs, kHz x ns.
+    pub busy_khz_ns: u128,
     /// Time its CPUs spent entering and leaving idle states, ns: neither busy nor idle.
     pub transition_ns: u64,
     /// Idle time of its CPUs by the state they are in, states in the platform's order.
@@ -122,6 +125,8 @@ struct Domain {
     busy_cpus: u64,
     since: u64,
     opps: Vec<OppResidency>,
+    /// Clock times time up to `since`, kHz x ns.
+    khz_ns: u128,
 }
 
 impl Domain {
@@ -137,6 +142,7 @@ impl Domain {
             busy_cpus: 0,
             since: 0,
             opps: domain.opps.iter().map(opp).collect(),
+            khz_ns: 0,
         }
     }
 
@@ -144,6 +150,7 @@ impl Domain {
     fn settle(&mut self, time_ns: u64) {
         if let Some(opp) = self.opp {
             let dt = elapsed(self.since, time_ns);
+            self.khz_ns += u128::from(self.opps[opp].khz) * u128::from(dt);
             self.opps[opp].time_ns += dt;
             self.opps[opp].busy_ns += dt * self.busy_cpus;
         }
@@ -180,6 +187,7 @@ pub struct Residency {
     /// Per CPU: its shallowest idle state that does not poll.
     first_state: Vec<Option<usize>>,
     cpus: Vec<Track>,
+    clocks: Vec<BusyClock>,
     clusters: Vec<Track>,
     domains: Vec<Domain>,
     packages: Vec<Package>,
@@ -223,6 +231,7 @@ impl Residency {
                 .collect(),
             first_state: (0..platform.cpus.len()).map(first).collect(),
             cpus: vec![Track::new(states); platform.cpus.len()],
+            clocks: vec![BusyClock::default(); platform.cpus.len()],
             clusters: vec![Track::new(states); platform.clusters.len()],
             domains: platform.freq_domains.iter().map(Domain::new).collect(),
             freq_changes: 0,
@@ -268,10 +277,12 @@ impl Residency {
                 *sum += time;
             }
         }
+        let clocks = group.cpus.iter().map(|cpu| self.clocks[cpu.index()].khz_ns);
         ClusterResidency {
             name: group.name.clone(),
-            cpus: group.cpus.len(),
+            cpus: group.cpus.clone(),
             busy_ns: sum.times[0],
+            busy_khz_ns: clocks.sum(),
             transition_ns: sum.transition_ns(),
             idle: self.by_state(sum.idle()),
             cluster_idle: Vec::new(),
@@ -320,7 +331,7 @@ impl Residency {
             values.set(&format!("residency_{name}_pct"), share(time));
         }
         for c in self.groups.iter().map(|group| self.of_group(group)) {
-            let share = c.busy_ns as f64 / (run * c.cpus as f64);
+            let share = c.busy_ns as f64 / (run * c.cpus.len() as f64);
             values.set_cluster("busy_{cluster}_pct", &c.name, share * 100.0);
         }
     }
@@ -366,6 +377,7 @@ impl Residency {
         self.idle_exits += u64::from(was_idle && !idle(what));
         let domain = &mut self.domains[self.wiring.cpu_domain[cpu as usize]];
         domain.settle(time_ns);
+        self.clocks[cpu as usize].settle(domain.khz_ns, was_busy);
         domain.busy_cpus = domain.busy_cpus + u64::from(what == 0) - u64::from(was_busy);
     }
 
@@ -390,6 +402,10 @@ impl Residency {
             .chain(&mut self.clusters)
             .for_each(|t| t.settle(time_ns));
         self.domains.iter_mut().for_each(|d| d.settle(time_ns));
+        let clocks = self.clocks.iter_mut().zip(&self.cpus);
+        for ((clock, track), domain) in clocks.zip(&self.wiring.cpu_domain) {
+            clock.settle(self.domains[*domain].khz_ns, track.now == Some(0));
+        }
         self.packages.iter_mut().for_each(|p| p.settle(time_ns));
         self.run_ns = time_ns;
     }
@@ -467,7 +483,10 @@ mod tests {
         assert_eq!(busy("test-512"), Some(65.0));
         assert_eq!(busy("test-1024"), Some(40.0));
         let kinds = r.kinds();
-        let of = |at: usize| (kinds[at].name.as_str(), kinds[at].cpus, kinds[at].busy_ns);
+        let of = |at: usize| {
+            let kind = &kinds[at];
+            (kind.name.as_str(), kind.cpus.len(), kind.busy_ns)
+        };
         assert_eq!(
             [of(0), of(1)],
             [("test-512", 2, 1300), ("test-1024", 1, 400)]
@@ -565,6 +584,9 @@ mod tests {
         assert_eq!(idle(1), [("cluster-off".to_owned(), 600)]);
         assert_eq!(clusters[1].cluster_idle[0].time_ns, 600);
         assert!(clusters[0].cluster_idle.is_empty());
-        assert_eq!((clusters[0].busy_ns, clusters[0].cpus), (1300, 2));
+        assert_eq!((clusters[0].busy_ns, clusters[0].cpus.len()), (1300, 2));
+        // By the points above: 500 x 500 MHz and 800 x 1000 MHz; big is busy 400 at 1000 MHz.
+        let clocks = [0, 1].map(|at| clusters[at].busy_khz_ns);
+        assert_eq!(clocks, [1_050_000_000, 400_000_000]);
     }
 }

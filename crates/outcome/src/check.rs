@@ -1,7 +1,7 @@
 //! What became of the conditions of `--expect` (docs/guide/results.md, "Gates").
 //!
-//! Made by `crates/cli/src/expect.rs` for `compare`, `sim`, `diff`, `sweep` and `study run`, and
-//! kept in their JSON. Changes are percent of the base.
+//! Made by `crates/cli/src/expect.rs` for `compare`, `sim`, `diff`, `review`, `sweep` and `study
+//! run`, and kept in their JSON. Changes are percent of the base.
 //!
 //! What must stay: keys, their order (that of the fields) and their meaning; a change of the type
 //! also changes docs/result.schema.json. Tests by part:

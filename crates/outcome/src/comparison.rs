@@ -16,7 +16,7 @@
 //! crates/report/src/html/tests.rs::results_of_version_1_are_read
 
 use crate::forms::{Difference, Interval, interval, yes};
-use crate::{Check, Details, Method, Multiplicity, Pairs, State, Timeline};
+use crate::{Check, Details, Method, Multiplicity, Pairs, State, Timeline, Why};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,9 @@ pub struct Comparison {
     /// What the differences mean, a sentence for each policy that can be compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdicts: Option<Vec<Verdict>>,
+    /// Why the policies drew more or less, of each that can be compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<Why>,
     /// Metrics that the workload is measured by, the one it is read by first.
     #[serde(default)]
     pub measured_by: Vec<String>,

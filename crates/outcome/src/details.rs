@@ -10,13 +10,15 @@
 //! to 100. Tests by part: crates/cli/tests/all/schema.rs::`results_are_what_the_schema_says` (all
 //! keys, read back), crates/cli/tests/all/report.rs::`what_the_page_is_made_of_is_in_the_json`
 //! (`Energy`, `Residency`, `Frequencies`), report.rs::`kinds_of_cpu_within_a_cluster_add_up`
-//! (`kinds`, `name`),
+//! (`kinds`, `name`), crates/metrics/src/profile.rs::`shares_by_hand` (`BusyTime`),
+//! crates/metrics/src/where_ran.rs::`the_longest_stand_first` (`TaskGroup`),
 //! crates/cli/tests/all/late_frames.rs::`late_frames_say_which_task_took_the_time` (`LateFrames`,
 //! `LateTask`).
 //!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/cli/tests/all/report.rs,
 //! crates/cli/tests/all/late_frames.rs::late_frames_say_which_task_took_the_time,
+//! crates/metrics/src/profile.rs::shares_by_hand, crates/metrics/src/where_ran.rs,
 //! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 
 use crate::Pairs;
@@ -46,7 +48,17 @@ pub struct Details {
     /// What late and dropped frames took their time for, per chain; empty if there were none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub late_frames: Vec<LateFrames>,
+    /// How long tasks ran on each cluster, or kind of CPU where a cluster holds several: of the 64
+    /// that ran longest, the longest first.
+    pub task_group_run_s: Vec<TaskGroup>,
 }
+
+/// Most tasks of `task_group_run_s`.
+pub const MOST_TASKS: usize = 64;
+
+/// A task (threads of one name together), a cluster or kind, and the time that it ran there in s,
+/// mean of the runs.
+pub type TaskGroup = (String, String, f64);
 
 /// A task: its name, threads, the time they ran in s, their periods, and those that were missed. A
 /// task without periods has none.
@@ -95,6 +107,21 @@ pub struct Residency {
     /// The cluster itself in its states, of the runs' time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_idle_pct: Option<Pairs<f64>>,
+    /// What its CPUs did while they were busy; null in results of before.
+    #[serde(default)]
+    #[schemars(with = "BusyTime")]
+    pub busy: Option<BusyTime>,
+}
+
+/// The busy time of a cluster's or kind's CPUs, mean of the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BusyTime {
+    /// Busy time summed over the CPUs, s.
+    pub s: f64,
+    /// Mean clock of it, kHz; null: there is none.
+    pub khz_mean: Option<f64>,
+    /// What CPUs drew in it, in the unit of `energy`; null: no powers are known.
+    pub energy: Option<f64>,
 }
 
 impl Residency {

@@ -26,6 +26,7 @@ mod states;
 mod study;
 mod sweep;
 mod timeline;
+mod why;
 
 pub use check::Check;
 pub use comparison::{
@@ -37,7 +38,10 @@ pub use decision::{
     SchedulerWakeup, Task, TreeCandidate, TreeDecision, TreeEnergy, TreeTask, TreeWakeup, Wakeup,
     WhyNot,
 };
-pub use details::{Details, Energy, Frequencies, LateFrames, LateTask, Residency, TaskPeriods};
+pub use details::{
+    BusyTime, Details, Energy, Frequencies, LateFrames, LateTask, MOST_TASKS, Residency, TaskGroup,
+    TaskPeriods,
+};
 pub use evaluation::{
     BadWakeup, Both, Contender, EvaluatedCell, EvaluatedFigure, Evaluation, Failed, FailureKind,
     GoalPart, WaitOfCell,
@@ -56,6 +60,7 @@ pub use study::{
 };
 pub use sweep::{ChosenFigure, ChosenPoint, PointRuns, Sweep, SweepChoice};
 pub use timeline::{Span, Timeline};
+pub use why::{EnergySplit, GroupChange, TaskMove, Why};
 
 /// Version of the results of `compare`, `sim` and `study run`; 2 since they carry their runs.
 pub const RESULT_SCHEMA_VERSION: u64 = 2;

@@ -8,7 +8,7 @@
 //! (real results).
 //!
 //! Callers: review/mod.rs (`energies`), review/text.rs and html/review.rs (`sentence`),
-//! comparison.rs (`table`).
+//! comparison.rs (`table`), why/said.rs (`scaled`).
 //!
 //! Tests: below, crates/cli/tests/all/review.rs::a_change_has_its_clusters
 
@@ -86,7 +86,7 @@ pub(crate) fn energies(result: &Comparison) -> Option<ClusterEnergies> {
 }
 
 /// A unit in which the largest value reads well, and how many of it are one of the results'.
-fn scaled(unit: &str, largest: f64) -> (String, f64) {
+pub(crate) fn scaled(unit: &str, largest: f64) -> (String, f64) {
     match (unit, largest) {
         (JOULES, ..1e-3) => ("uJ".to_owned(), 1e6),
         (JOULES, ..1.0) => ("mJ".to_owned(), 1e3),

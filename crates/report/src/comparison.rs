@@ -16,8 +16,8 @@
 //! `csv_has_every_metric_of_every_policy` (`csv`).
 //!
 //! Callers: html/compared.rs (`expected_by_chance`, `key_metrics`), json.rs (`intervals`,
-//! `verdicts`), diff.rs (`human`), crates/cli/src/expect.rs (`unit_of`), html/figures.rs
-//! (`with_unit`), study.rs (`expected_by_chance`).
+//! `verdicts`), diff.rs (`human`, `document`), crates/cli/src/expect.rs (`unit_of`),
+//! html/figures.rs (`with_unit`), study.rs (`expected_by_chance`).
 //!
 //! Tests: crates/report/src/comparison/tests.rs,
 //! crates/cli/tests/all/results.rs::compare_and_sim_follow_the_contract,
@@ -30,6 +30,7 @@ use crate::phrase::{
 };
 use crate::{
     Align, Cell, Format, Style, Table, Tone, clusters, json, late_frames, number, states, tasks,
+    why,
 };
 use wakeplace_metrics::{KEY_METRICS, Summary, find_metric, paired, series};
 use wakeplace_outcome::{self as outcome, Delta, Difference, Metric, Run, TaskPeriods, Verdict};
@@ -172,6 +173,10 @@ pub(crate) fn human(comparison: &Comparison, result: &outcome::Comparison, style
         let wrapped = wrap(&line.text, style.width);
         text.push_str(&(paint(line, &wrapped, style) + "\n"));
     }
+    if comparison.shown.is_empty() {
+        let told = why::told(result).into_iter();
+        text.extend(told.map(|line| wrap(&printable(&line), style.width) + "\n"));
+    }
     let mut others = others(result, &comparison.shown);
     others.extend(expected_by_chance(intervals(result.deltas())));
     text.extend(others.iter().map(|line| wrap(line, style.width) + "\n"));
@@ -202,12 +207,16 @@ fn line_tables(result: &outcome::Comparison, format: Format, style: Style) -> St
 }
 
 /// The same as Markdown.
-fn document(comparison: &Comparison, result: &outcome::Comparison) -> String {
+pub(crate) fn document(comparison: &Comparison, result: &outcome::Comparison) -> String {
     let lines = heading(comparison);
     let lines = lines.iter().map(|line| markdown(line) + "\n\n");
     let mut text: String = lines.collect();
     for line in result.verdicts() {
         text.push_str(&format!("**{}**\n\n", markdown(&line.text)));
+    }
+    if comparison.shown.is_empty() {
+        let told = why::told(result).into_iter();
+        text.extend(told.map(|line| markdown(&line) + "\n\n"));
     }
     text.push_str(&tables(
         result,
@@ -259,6 +268,7 @@ fn tables(result: &outcome::Comparison, chosen: &[String], format: Format, style
                 let late = late_frames::of_runs(&result.runs);
                 text.push_str(&late_frames::lines(&late, format, style));
                 text.push_str(&clusters::table(result, name, format, style));
+                text.push_str(&why::table(result, name, format, style));
                 text.push_str(&tasks::several(&tasks_of(result), format, style));
             }
             text

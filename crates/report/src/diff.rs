@@ -8,9 +8,10 @@
 //! Tests by part: `runs_of_one_seed_are_a_pair` (`difference`, `settings`, `policy_runs`,
 //! `comparisons`, `heading`), `the_most_alike_are_a_pair` (`diff`, `asked`, the margin),
 //! `what_has_no_pairs_is_refused` (errors), `two_results_are_compared` (`same_length`, by the
-//! command), `periods_are_compared_task_by_task` (`tasks`),
+//! command), `periods_are_compared_task_by_task` (details of both),
 //! `a_difference_is_as_long_as_its_results` (`report`),
-//! `the_first_line_counts_and_what_differs_comes_first` (`is_same`, `line`), the first also `text`.
+//! `the_first_line_counts_and_what_differs_comes_first` (`is_same`, `line`),
+//! `markdown_has_the_order_of_the_text` (`markdown`, `shown`), the first also `text`.
 //!
 //! Tests: crates/report/src/diff/tests.rs,
 //! crates/cli/tests/all/results.rs::two_results_are_compared,
@@ -20,19 +21,18 @@ mod kept;
 mod left;
 mod summary;
 
-use crate::comparison::human;
+use crate::comparison::{document, human};
 use crate::html::read;
 use crate::html::{HtmlError, Source};
-use crate::{Format, Style, tasks};
+use crate::{Format, Style};
 use kept::{HINT, Kept, Settings, hash, kept};
 use left::Left;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use summary::{Became, Judged, first_line, in_order};
+use summary::{Became, first_line, in_order};
 use wakeplace_metrics::{RunMetrics, find_metric};
-use wakeplace_outcome::{SeedRun, TaskPeriods};
+use wakeplace_outcome::{self as outcome, SeedRun};
 use wakeplace_study::{Comparison, Ended, PolicyRuns, RunReport};
-use wakeplace_text::{count, printable};
+use wakeplace_text::{count, markdown, printable};
 
 /// What stands behind a policy's name.
 const SIDES: [&str; 2] = ["before", "after"];
@@ -65,9 +65,6 @@ pub struct Difference {
     pub complete: bool,
     /// Both were as long: what is counted can be compared.
     pub same_length: bool,
-    /// What tasks came to, before and after; none where seeds are left out, as these are means of
-    /// all.
-    tasks: [Vec<TaskPeriods>; 2],
     /// Those of the two sides' policies, which the runs have where they are wanted.
     settings: [Settings; 2],
 }
@@ -125,16 +122,18 @@ fn difference(
             asked.push(format!("seeds that are only {side}, left out: {left}"));
         }
     }
-    let runs = [(&old, SIDES[0]), (&new, SIDES[1])].map(|(of, side)| policy_runs(of, side, &both));
+    // Details are means of all seeds.
+    let all_seeds = [&old, &new]
+        .iter()
+        .all(|of| of.seed_runs.len() == both.len());
+    let runs = [(&old, SIDES[0]), (&new, SIDES[1])].map(|(of, side)| PolicyRuns {
+        details: of.details.clone().filter(|_| all_seeds),
+        ..policy_runs(of, side, &both)
+    });
     let complete = old.complete && new.complete;
     let notes = notes(&runs, complete);
     let place = new.place();
     let same_length = old.duration_ns == new.duration_ns;
-    let all_seeds = [&old, &new].map(|of| of.seed_runs.len() == both.len());
-    let tasks = match all_seeds {
-        [true, true] => [old.tasks, new.tasks],
-        _ => [Vec::new(), Vec::new()],
-    };
     let runs = Comparison {
         platform: new.platform,
         platform_hash: new.platform_hash,
@@ -165,7 +164,6 @@ fn difference(
         runs,
         complete,
         same_length,
-        tasks,
         settings: [old.settings, new.settings],
     })
 }
@@ -265,6 +263,7 @@ fn policy_runs(of: &Kept, side: &str, seeds: &[u64]) -> PolicyRuns {
         metrics: metrics.collect(),
         reports: runs().map(|(at, _)| report(of, *at)).collect(),
         timeline: None,
+        details: None,
     }
 }
 
@@ -295,21 +294,41 @@ impl Difference {
             false => format!("; asked otherwise: {}", self.asked.join("; ")),
         };
         let line = format!("{}, {}: the same{asked}", self.place, self.policies[1]);
-        printable(&line).into_owned() + "\n"
+        printable(&line).into_owned()
     }
 
-    /// Of what it is, and what differs of what was asked.
-    fn heading(&self) -> String {
+    /// Of what it is; then a line for each that differs of what was asked.
+    fn heading(&self) -> Vec<String> {
         let at = format!("{}, {}", self.place, self.policies[1]);
-        let at = printable(&at).into_owned();
-        let mut text = match self.asked.is_empty() {
-            true => format!("{at}: the same was asked\n"),
-            false => format!("{at}: asked otherwise\n"),
+        let at = printable(&at);
+        let first = match self.asked.is_empty() {
+            true => format!("{at}: the same was asked"),
+            false => format!("{at}: asked otherwise"),
         };
-        for line in &self.asked {
-            let _ = writeln!(text, "  {line}");
+        std::iter::once(first)
+            .chain(self.asked.iter().cloned())
+            .collect()
+    }
+
+    /// What differs of what was asked, and what became of it.
+    fn shown(&self, result: &outcome::Comparison, format: Format, style: Style) -> String {
+        let heading = self.heading();
+        let mut lines = heading.iter();
+        let first = lines.next().map_or("", String::as_str);
+        match format {
+            Format::Md => {
+                let asked: String = lines
+                    .map(|line| format!("- {}\n", markdown(line)))
+                    .collect();
+                let gap = if asked.is_empty() { "" } else { "\n" };
+                let figures = document(&self.runs, result);
+                format!("### {}\n\n{asked}{gap}{figures}", markdown(first))
+            }
+            _ => {
+                let asked: String = lines.map(|line| format!("  {line}\n")).collect();
+                format!("{first}\n{asked}\n{}", human(&self.runs, result, style))
+            }
         }
-        text
     }
 }
 
@@ -318,26 +337,33 @@ impl Differences {
     /// and what became of it; then those that are the same, and what only one result has.
     #[must_use]
     pub fn text(&self, style: Style) -> String {
+        self.whole(Format::Human, style)
+    }
+
+    /// The same as Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        self.whole(Format::Md, Style::default())
+    }
+
+    /// All parts, in the order in which people see them.
+    fn whole(&self, format: Format, style: Style) -> String {
         let pairs = in_order(&self.pairs);
-        let one = |Judged { pair, result, .. }: &Judged<'_>| {
-            let figures = human(&pair.runs, result, style);
-            let sides = pair.runs.runs.iter().zip(&pair.tasks);
-            let sides: Vec<_> = sides
-                .map(|(of, tasks)| (of.policy.clone(), tasks.as_slice()))
-                .collect();
-            let tasks = tasks::several(&sides, Format::Human, style);
-            format!("{}\n{figures}{tasks}", pair.heading())
+        let line = |mark: &str, text: &str| match format {
+            Format::Md => format!("{mark}{}\n", markdown(text)),
+            _ => format!("{text}\n"),
         };
-        let is_same = |one: &&Judged<'_>| one.became == Became::Same;
-        let mut parts = vec![first_line(&self.files, &pairs)];
-        parts.extend(pairs.iter().filter(|one| !is_same(one)).map(one));
-        let same: String = { pairs.iter().filter(is_same) }
-            .map(|one| one.pair.line())
-            .collect();
-        parts.extend((!same.is_empty()).then_some(same));
-        if !self.alone.is_empty() {
-            parts.push(self.alone.join("\n") + "\n");
-        }
+        let list = |all: &[String]| {
+            let text: String = all.iter().map(|one| line("- ", one)).collect();
+            (!text.is_empty()).then_some(text)
+        };
+        let mut parts = vec![line("", &first_line(&self.files, &pairs))];
+        let differ = pairs.iter().filter(|one| one.became != Became::Same);
+        parts.extend(differ.map(|one| one.pair.shown(&one.result, format, style)));
+        let same = pairs.iter().filter(|one| one.became == Became::Same);
+        let same: Vec<String> = same.map(|one| one.pair.line()).collect();
+        parts.extend(list(&same));
+        parts.extend(list(&self.alone));
         parts.join("\n")
     }
 

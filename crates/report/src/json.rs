@@ -19,6 +19,7 @@
 use crate::RESULT_SCHEMA_VERSION;
 use crate::comparison::{intervals, verdicts};
 use crate::phrase::is_judged;
+use crate::why;
 use serde::Serialize;
 use wakeplace_metrics::{Summary, details, independent, paired, series};
 use wakeplace_outcome::{
@@ -61,6 +62,7 @@ pub(crate) fn comparison(found: &wakeplace_study::Comparison) -> Comparison {
         deltas: None,
         multiplicity: None,
         verdicts: None,
+        why: Vec::new(),
         measured_by: found.measured_by.clone(),
         modelled_power: found.modelled_power,
         states: found.states.iter().map(crate::states::outcome).collect(),
@@ -76,6 +78,10 @@ pub(crate) fn comparison(found: &wakeplace_study::Comparison) -> Comparison {
         result.multiplicity = Some(Multiplicity::of(intervals(&deltas)));
         result.deltas = Some(deltas);
         result.verdicts = Some(verdicts(&found.runs, &result, found.unlike_lengths));
+        // Energies of runs of unlike length say nothing of each other.
+        if !found.unlike_lengths {
+            result.why = why::of(&result);
+        }
     }
     result
 }
@@ -99,7 +105,10 @@ fn run(found: &wakeplace_study::Comparison, runs: &PolicyRuns) -> Run {
         seed_runs: runs.seed_runs(&found.seeds),
         event_hashes: hashes(runs.reports.iter().map(|report| report.event_hash)),
         behaviour_hashes: hashes(runs.metrics.iter().map(|run| run.behaviour_hash)),
-        details: Some(details(&runs.metrics, &runs.reports)),
+        details: Some(match &runs.details {
+            Some(kept) => kept.clone(),
+            None => details(&runs.metrics, &runs.reports),
+        }),
         timeline: runs.timeline.clone(),
         lines: crate::lines::of_reports(&runs.reports),
         sched_ext: (!ext.is_empty()).then_some(ext),

@@ -33,6 +33,7 @@ mod study;
 mod table;
 mod tasks;
 mod wakeup_cases;
+mod why;
 
 pub use comparison::{comparison, comparisons, unit_of};
 pub use diff::{Difference, Differences, diff};

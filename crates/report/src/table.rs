@@ -12,11 +12,13 @@
 //! `people_get_columns_and_no_trailing_blanks`, `a_row_that_is_set_in_stays_so` and
 //! `colour_changes_nothing_but_colour` (for people), all (`raw`, `tone`, `keys`, `places`,
 //! `optional`, `part`, `align`, `row`, `len`, `is_empty`, `render` and each `from`),
-//! `rows_that_matter_are_among_the_first` (`first_and`);
+//! `rows_that_matter_are_among_the_first` (`first_and`),
+//! table/layout.rs::`figures_stand_below_where_that_is_wanted` (`stacks`);
 //! `table` and `hostile` are the tests' own.
 //!
-//! Callers: crates/cli/src/readme.rs (`as_typed`), comparison.rs (`as_typed`), points/columns.rs
-//! (`as_typed`), points/json.rs (`objects`), many files (`align`).
+//! Callers: crates/cli/src/expect.rs (`stacks`), crates/cli/src/readme.rs (`as_typed`),
+//! comparison.rs (`as_typed`), points/columns.rs (`as_typed`), points/json.rs (`objects`), many
+//! files (`align`).
 //!
 //! Tests: below, crates/cli/tests/all/hostile_text.rs
 
@@ -161,6 +163,8 @@ pub struct Table {
     optional: Vec<usize>,
     /// Columns before which a table is parted where it is too wide.
     parts: Vec<usize>,
+    /// Where it is too wide, figures stand below what they are of.
+    stacks: bool,
 }
 
 impl Table {
@@ -176,6 +180,7 @@ impl Table {
             keys: 0,
             optional: Vec::new(),
             parts: Vec::new(),
+            stacks: false,
         }
     }
 
@@ -198,6 +203,14 @@ impl Table {
     #[must_use]
     pub fn part(mut self, column: &str) -> Self {
         self.parts.extend(self.places(column));
+        self
+    }
+
+    /// A table that is too wide for people has the figures of a row below what says what it is of,
+    /// rather than in parts.
+    #[must_use]
+    pub fn stacks(mut self) -> Self {
+        self.stacks = true;
         self
     }
 

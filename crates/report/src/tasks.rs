@@ -7,7 +7,7 @@
 //! results.rs::`periods_are_compared_task_by_task` (`several`, by `compare` and `diff`),
 //! `tasks_of_several_stand_together` (`several`, `named`).
 //!
-//! Callers: comparison.rs (`table`, `several`), diff.rs (`several`).
+//! Callers: comparison.rs (`table`, `several`).
 //!
 //! Tests: below, crates/cli/tests/all/results.rs::periods_are_told_task_by_task,
 //! crates/cli/tests/all/results.rs::periods_are_compared_task_by_task

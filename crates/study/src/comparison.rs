@@ -37,7 +37,7 @@ use stuck::causes;
 pub(crate) use stuck::stuck;
 use wakeplace_engine::{Ended, MachineState, RunReport};
 use wakeplace_metrics::{RunMetrics, independent};
-use wakeplace_outcome::{Check, SeedRun, Timeline, hash};
+use wakeplace_outcome::{Check, Details, SeedRun, Timeline, hash};
 use wakeplace_workload::Workload;
 
 /// The runs of an experiment.
@@ -144,6 +144,8 @@ pub struct PolicyRuns {
     pub reports: Vec<RunReport>,
     /// What ran where in a part of the first seed's run, if it was asked for.
     pub timeline: Option<Timeline>,
+    /// What runs of a kept result spent time and energy on; None: `metrics` say it.
+    pub details: Option<Details>,
 }
 
 /// What a reader should know of these runs.

@@ -381,6 +381,7 @@ pub(crate) fn group<'a>(
             metrics,
             reports,
             timeline,
+            details: None,
         }
     };
     columns.map(one).collect()

@@ -58,7 +58,7 @@ pub use ask::{
     ARGUMENTS, Argument, Ask, AskError, Command, Field, Kind, Place, SCHEDULER, Value, argument,
     parse_margin, parse_seed, parse_setting, parse_whole, python_module,
 };
-pub use battery::{Battery, BatteryCell};
+pub use battery::{Battery, BatteryCell, BatteryLoad};
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies, workload_files};
 pub use claims::Claims;

@@ -5,14 +5,15 @@
 //! crates/cli/tests/all/results.rs::`expectations_decide_the_exit_code` (`--expect`),
 //! results.rs::`expectations_of_changes_are_told_or_not` (`--strict`),
 //! results.rs::`two_results_are_compared` (`--export-junit`),
-//! crates/cli/tests/all/gates.rs (studies and sweeps).
+//! crates/cli/tests/all/gates.rs (studies and sweeps),
+//! crates/cli/tests/all/review.rs::`a_review_is_a_gate` (reviews).
 //!
 //! Tests: crates/cli/tests/all/results.rs, crates/cli/tests/all/gates.rs
 
 use clap::Args;
 use std::path::PathBuf;
 
-/// Of `compare`, `sim`, `diff`, `study run` and `sweep`.
+/// Of `compare`, `sim`, `diff`, `review`, `study run` and `sweep`.
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
     /// Check a value or a change, as 'cpu_energy_j<=+3%'
@@ -42,6 +43,7 @@ pub(crate) struct GateArgs {
     /// Also write the checks as a JUnit file, which CI systems show
     #[arg(
         long,
+        alias = "junit",
         value_name = "FILE",
         requires = "expect",
         hide_short_help = true,

@@ -159,6 +159,8 @@ pub(crate) enum Command {
     /// Review a change on many boards and loads: what got worse first, as a mail or a page
     #[command(
         help_template = help::TEMPLATE,
+        // A screen has no room for it.
+        mut_arg("expect", |arg| arg.hide_short_help(true)),
         before_help = help::REVIEW_SHORT,
         before_long_help = help::REVIEW,
         after_help = help::EXIT_CODES_SHORT,

@@ -4,12 +4,13 @@
 //! `--scheduler`, in this order. Without `--seeds` and `--duration` the battery's own count. Free:
 //! help texts and their order. Tests by part:
 //! crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (sides, battery, claims),
-//! review.rs::`a_review_says_what_got_worse_first` (`--mail`, `--html`).
+//! review.rs::`a_review_says_what_got_worse_first` (`--mail`, `--html`),
+//! review.rs::`a_battery_is_listed` (`list`), review.rs::`a_review_is_a_gate` (`gates`).
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
 use super::asked::Review;
-use super::{Asked, HowArgs, OutputArgs, SchedulerArgs};
+use super::{Asked, GateArgs, HowArgs, OutputArgs, SchedulerArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,7 +23,7 @@ pub(crate) struct ReviewArgs {
     #[arg(
         long,
         value_name = "NAME",
-        required_unless_present = "scheduler",
+        required_unless_present_any = ["scheduler", "list"],
         help_heading = "Policy",
         display_order = 8
     )]
@@ -34,7 +35,7 @@ pub(crate) struct ReviewArgs {
     #[arg(
         long,
         value_name = "NAME",
-        required_unless_present = "scheduler",
+        required_unless_present_any = ["scheduler", "list"],
         help_heading = "Policy",
         display_order = 9
     )]
@@ -62,6 +63,14 @@ pub(crate) struct ReviewArgs {
         display_order = 3
     )]
     pub(crate) battery: String,
+    /// List the loads and boards of the battery, and run nothing
+    #[arg(
+        long,
+        hide_short_help = true,
+        help_heading = "Input",
+        display_order = 4
+    )]
+    pub(crate) list: bool,
     /// What the author expects, as a TOML file; a claim that does not hold is exit code 1
     ///
     /// `[[claim]]` with `expect = "cpu_energy_j<=-3%"`, and perhaps `boards` and `loads`. The words
@@ -72,6 +81,8 @@ pub(crate) struct ReviewArgs {
     pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
     /// Also write it as a mail of 72 columns
     #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 22)]
     pub(crate) mail: Option<PathBuf>,

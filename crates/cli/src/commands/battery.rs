@@ -4,18 +4,60 @@
 //! the battery has them. A kernel's tree and a sched_ext scheduler do not go together. Tests by
 //! part: crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`Tried::of`),
 //! review.rs::`a_review_says_what_got_worse_first` (`cells`),
-//! crates/cli/tests/all/review.rs::`schedulers_are_reviewed` (`cells` with schedulers).
+//! crates/cli/tests/all/review.rs::`schedulers_are_reviewed` (`cells` with schedulers),
+//! review.rs::`a_battery_is_listed` (`list`).
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
 use super::schedulers::{self, Asked};
-use crate::args::SchedulerArgs;
-use crate::failure::Failure;
+use crate::args::{FormatName, OutputArgs, SchedulerArgs};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::output::Output;
 use crate::terminal::Terminal;
+use crate::text::{format, plain, style};
 use crate::trees;
 use std::path::Path;
 use wakeplace_policy_sys::TREE_PREFIX;
+use wakeplace_report::{Cell, Table};
 use wakeplace_study::{Battery, BatteryCell, Matrix, Request};
+use wakeplace_text::{count, printable, time};
+
+/// The loads of a battery, one a row.
+pub(super) fn list(battery: &Battery, args: &OutputArgs, terminal: Terminal) -> Outcome {
+    let output = Output::prepare(args.output.as_deref())?;
+    let look = match output.is_stdout() {
+        true => style(terminal),
+        false => plain(),
+    };
+    let columns = ["load", "workload", "duration", "boards"];
+    let mut table = Table::new("loads", &columns).keys(1).part("boards");
+    for load in battery.loads() {
+        let boards = load.boards.into_iter().map(str::to_owned);
+        table.row(vec![
+            load.name.into(),
+            load.workload.into(),
+            time(load.duration_ns).into(),
+            Cell::List(boards.collect()),
+        ]);
+    }
+    let rows = table.render(format(args.format), look);
+    let text = match args.format {
+        FormatName::Human => {
+            let names: Vec<&str> = Battery::names().collect();
+            let first = format!(
+                "{}: {}, {}. Built in are {}.",
+                battery.name,
+                battery.title,
+                count(battery.seeds.len(), "seed"),
+                names.join(", ")
+            );
+            format!("{}\n\n{rows}", printable(&first))
+        }
+        _ => rows,
+    };
+    output.write(&text, terminal)?;
+    Ok(Verdict::Ok)
+}
 
 /// A battery and what is tried on it.
 #[derive(Debug)]

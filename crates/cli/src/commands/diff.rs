@@ -91,6 +91,7 @@ pub(crate) fn diff(args: &DiffArgs, terminal: Terminal) -> Outcome {
     let result = match form {
         FormatName::Human if output.is_stdout() => found.text(style(terminal)),
         FormatName::Human => found.text(plain()),
+        FormatName::Md => found.markdown(),
         form => wakeplace_report::comparisons(&comparisons, format(form), plain()),
     };
     say((&result, &remarks), form, &output, terminal)?;

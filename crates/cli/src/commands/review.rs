@@ -2,23 +2,27 @@
 //!
 //! What must stay: bytes of a result depend on the arguments and not on `--jobs` or on what is
 //! exported beside; places are opened, and claims are checked, before the first run. Exit code 1 if
-//! a claim does not hold. What is written for people may change. Tests by part:
+//! a claim or a condition does not hold. What is written for people may change. Tests by part:
 //! crates/cli/tests/all/review.rs::`wrong_reviews_are_refused` (`sides`, `differ`),
 //! review.rs::`a_review_says_what_got_worse_first` (`walled`, `conditions`, `partings`),
-//! review.rs::`a_mail_has_72_columns` (`own_battery`, `board`),
+//! review.rs::`a_mail_has_72_columns` (`which_battery`, `board`),
+//! review.rs::`a_review_is_a_gate` (`checked`), review.rs::`a_battery_is_listed` (`list`,
+//! `announce`),
 //! review.rs::`a_board_of_a_file_says_what_it_assumes` (`assumed`),
 //! review.rs::`claims_are_judged` (`verdict`), review.rs::`traces_of_the_largest_changes`
 //! (`trace`), review.rs::`schedulers_are_reviewed` (`told`).
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
-use super::battery::Tried;
-use super::simulate::{follow, inputs, jobs};
-use crate::args::{FormatName, ReviewArgs};
+use super::battery::{self, Tried};
+use super::simulate::{follow, inputs, jobs, judge, say};
+use crate::args::{FormatName, ReviewArgs, Verbosity};
 use crate::commands::schedulers::Asked;
+use crate::expect::{self, Checked};
 use crate::export::A_FOLDER;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
+use crate::junit::JunitExport;
 use crate::output::{A_FILE, Output};
 use crate::places;
 use crate::repeat;
@@ -26,6 +30,7 @@ use crate::terminal::Terminal;
 use crate::text::{plain, style};
 use crate::wall;
 use std::path::{Path, PathBuf};
+use wakeplace_metrics::Expectation;
 use wakeplace_outcome::{Holds, PartedSide, PartedWakeup, Parting, Review};
 use wakeplace_platform::{Platform, Standing};
 use wakeplace_report::{
@@ -35,7 +40,7 @@ use wakeplace_study::{
     About, Battery, BatteryCell, Claims, Command, Comparison, Experiment, Input, Matrix,
     PolicyRuns, Question, Request, differing, sides, trace_meter,
 };
-use wakeplace_text::{shell_word, time};
+use wakeplace_text::{count, printable, shell_word, time};
 use wakeplace_trace::Traces;
 
 /// Of so many of the largest changes the first wake-up that went differently is looked for.
@@ -46,6 +51,10 @@ const SIDES: [&str; 2] = ["base", "change"];
 /// Runs the battery and says what got worse, and what better.
 pub(crate) fn review(args: &ReviewArgs, terminal: Terminal) -> Outcome {
     let ask = &args.ask.0;
+    if args.list {
+        let battery = Battery::load(&args.battery).map_err(Failure::input)?;
+        return battery::list(&battery, &args.output, terminal);
+    }
     let policies = sides(args)?;
     let claims = args.claim.as_deref().map(claims).transpose()?;
     let with = (&args.schedulers, args.kernel_config.as_deref());
@@ -119,6 +128,7 @@ fn written(args: &ReviewArgs) -> Vec<(&'static str, PathBuf)> {
         ("--output", &args.output.output),
         ("--mail", &args.mail),
         ("--html", &args.html),
+        ("--export-junit", &args.gates.export_junit),
     ];
     let places = places.into_iter();
     let own = places.filter_map(|(name, path)| Some((name, path.clone()?)));
@@ -147,6 +157,7 @@ fn walled(
     let output = Output::prepare(args.output.output.as_deref())?;
     let mail = Output::beside("--mail", args.mail.as_deref())?;
     let page = HtmlExport::prepare(args.html.as_deref())?;
+    let junit = JunitExport::prepare(args.gates.export_junit.as_deref())?;
     let cells = tried.cells(foreign, &args.schedulers, terminal)?;
     differ(&cells[0].experiment)?;
     let loads: Vec<String> = cells.iter().map(|cell| cell.load.clone()).collect();
@@ -155,8 +166,13 @@ fn walled(
         let places: Vec<_> = cells.iter().map(place).collect();
         claims.check(&places).map_err(Failure::input)?;
     }
+    let platforms = cells.iter().map(|cell| &cell.experiment.platform);
+    let names = cells[0].experiment.names();
+    let expectations = expect::parse(&args.gates.expect, &names, platforms)?;
     let matrix = Matrix::of_cells(&cells, tried.request.margin_pct);
-    let comparisons = follow(terminal, |progress| matrix.run(jobs, progress))?;
+    announce(tried, &cells, terminal);
+    let mut comparisons = follow(terminal, |progress| matrix.run(jobs, progress))?;
+    let checked = checked(&mut comparisons, &loads, &expectations, args.gates.strict);
     let judged = claims.map(|claims| claims.judge(&loads, &comparisons));
     let judged = judged.transpose().map_err(Failure::input)?;
     let mut review = Reviewed {
@@ -189,9 +205,64 @@ fn walled(
         FormatName::Csv => review_csv(&review),
         FormatName::Md => review_mail(&review),
     };
-    output.write(&text, terminal)?;
     let missed = review.claims.iter().any(|claim| claim.holds == Holds::No);
-    Ok(if missed { Verdict::Unmet } else { Verdict::Ok })
+    let mut verdict = if missed { Verdict::Unmet } else { Verdict::Ok };
+    let mut remarks = String::new();
+    let junit = junit.as_ref();
+    judge(&checked, junit, (&mut remarks, &mut verdict), terminal)?;
+    say((&text, &remarks), args.output.format, &output, terminal)?;
+    Ok(verdict)
+}
+
+/// Says which battery is run, since that takes minutes.
+fn announce(tried: &Tried, cells: &[BatteryCell], terminal: Terminal) {
+    if terminal.verbosity() == Verbosity::Quiet {
+        return;
+    }
+    let runs = cells
+        .iter()
+        .map(|cell| cell.experiment.seeds.len() * SIDES.len());
+    let line = format!(
+        "battery {} (`--battery`, `--list`): {} of board and load, {}",
+        tried.battery.name,
+        count(cells.len(), "pair"),
+        count(runs.sum(), "run"),
+    );
+    terminal.eprint(&(printable(&line).into_owned() + "\n"));
+}
+
+/// What became of the conditions on each board and load. One on what nothing measured is judged
+/// everywhere, and fails; else it is judged where its metric was measured.
+fn checked(
+    comparisons: &mut [Comparison],
+    loads: &[String],
+    expectations: &[Expectation],
+    strict: bool,
+) -> Vec<(String, Checked)> {
+    if expectations.is_empty() {
+        return Vec::new();
+    }
+    let has = |of: &Comparison, metric: &str| {
+        let mut runs = of.runs.iter().flat_map(|runs| &runs.metrics);
+        runs.any(|run| run.values.get(metric).is_some())
+    };
+    let nowhere = |one: &&Expectation| !comparisons.iter().any(|of| has(of, &one.metric));
+    let nowhere: Vec<String> = { expectations.iter().filter(nowhere) }
+        .map(|one| one.metric.clone())
+        .collect();
+    let is_about =
+        |one: &Expectation, of: &Comparison| nowhere.contains(&one.metric) || has(of, &one.metric);
+    let all = expect::judge_where(comparisons, expectations, is_about, strict);
+    let places = comparisons.iter().zip(loads);
+    let named = all
+        .into_iter()
+        .zip(places)
+        .map(|((_, checked), (of, load))| {
+            let name = format!("{}, {load}", of.platform);
+            (name, checked)
+        });
+    let named = named.filter(|(_, checked)| !checked.cases().is_empty());
+    named.collect()
 }
 
 /// The two sides do not ask for the same under different names.
@@ -216,7 +287,7 @@ fn conditions(battery: &Battery, cells: &[BatteryCell], comparisons: &[Compariso
             .zip(first)
             .map(|(side, runs)| format!("{side}: {}", who(runs))),
     );
-    all.extend(own_battery(battery, cells));
+    all.push(which_battery(battery, cells));
     let mut boards: Vec<String> = Vec::new();
     for (cell, comparison) in cells.iter().zip(comparisons) {
         let board = board(&cell.experiment.platform, comparison.modelled_power);
@@ -264,10 +335,15 @@ fn conditions(battery: &Battery, cells: &[BatteryCell], comparisons: &[Compariso
     all
 }
 
-/// A battery of one's own, so that others can tell whether theirs is the same: its hash, its loads
-/// and boards. None: it is built in.
-fn own_battery(battery: &Battery, cells: &[BatteryCell]) -> Option<String> {
-    let hash = battery.sha256.as_ref()?;
+/// Which battery was run; of one's own its hash, loads and boards, so that others can tell whether
+/// theirs is the same.
+fn which_battery(battery: &Battery, cells: &[BatteryCell]) -> String {
+    let Some(hash) = &battery.sha256 else {
+        return format!(
+            "Battery {}, built in (wakeplace review --list).",
+            battery.name
+        );
+    };
     let named = |of: fn(&BatteryCell) -> &str| {
         let mut names: Vec<&str> = Vec::new();
         for name in cells.iter().map(of) {
@@ -277,12 +353,12 @@ fn own_battery(battery: &Battery, cells: &[BatteryCell]) -> Option<String> {
         }
         names.join(", ")
     };
-    Some(format!(
+    format!(
         "Battery {} (sha256 {hash}): loads {} on {}.",
         battery.name,
         named(|cell| &cell.load),
         named(|cell| &cell.experiment.platform.name)
-    ))
+    )
 }
 
 /// A board with the groups of its figures of which nobody published some, as `platform show` has

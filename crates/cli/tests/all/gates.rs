@@ -398,7 +398,7 @@ fn several_boards_are_one_table() {
     assert!(text.ends_with(&last), "{text}");
     let heads = text.lines().filter(|line| {
         let mut words = line.split_whitespace();
-        words.next() == Some("of") && words.next() == Some("expected")
+        words.next() == Some("of") && words.next_back() == Some("verdict")
     });
     assert_eq!(heads.count(), 1, "{text}");
     // One board needs no word for which.

@@ -6,6 +6,7 @@
 //! Tests by part (in crates/cli/src): commands/review.rs: `a_review_says_what_got_worse_first`
 //! (`walled`, `conditions`, `partings`), `claims_are_judged` (`claims`, the exit code),
 //! `wrong_reviews_are_refused` (`sides`, `differ`), `traces_of_the_largest_changes` (`recorded`),
+//! `a_review_is_a_gate` (`checked`), `a_battery_is_listed` (`announce`),
 //! `schedulers_are_reviewed` (`one_side`), crates/study/src/battery/cut.rs:
 //! `a_short_length_says_what_it_cuts` (`cut`), `two_trees_are_reviewed` (`told` of trees);
 //! crates/report/src/review/text.rs: `a_mail_has_72_columns`,
@@ -18,7 +19,7 @@ use crate::common;
 use crate::kernel_runs::{is_there, version};
 use crate::schedulers::{made, prepared};
 
-use common::{assert_code, assert_refused, file, folder, program, run_in, stdout};
+use common::{assert_code, assert_refused, file, folder, program, run_in, stderr, stdout};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -295,10 +296,24 @@ fn a_change_has_its_clusters() {
     let text = stdout(&review(&folder, &[BASE, FAST]));
     let [mail, page] = ["mail.txt", "page.html"].map(|name| written(folder.path(), name));
     for text in [text, mail, page] {
-        assert!(
-            text.contains("nergy by cluster, from base to change"),
-            "{text}"
-        );
+        for words in [
+            "nergy by cluster, from base to change",
+            "of CPUs and clusters +",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+    }
+    // The three parts of each change add up to it, and it is that of the states.
+    for one in all {
+        let energy = &one["why"][0]["energy"];
+        let value = |key: &str| energy[key].as_f64().expect("joules");
+        let sum = value("busy_time") + value("busy_power") + value("rest");
+        let change = value("change") - value("base");
+        assert!((sum - change).abs() < 1e-9, "{energy}");
+        let drawn = &one["runs"][1]["details"]["energy"]["cluster_state_energy_s"];
+        let rows = drawn.as_array().expect("rows").iter();
+        let drawn: f64 = rows.map(|row| row[2].as_f64().expect("joules")).sum();
+        assert!((drawn - value("change")).abs() < 1e-9, "{energy}");
     }
 }
 
@@ -397,6 +412,65 @@ boards = [\"juno-r0\"]
     let one = review(&folder, &[&with[..], &["--seeds=1"]].concat());
     assert_code(&one, 0);
     assert_eq!(json(&one)["claims"][0]["holds"], "not told");
+}
+
+/// Goal: a review is a gate: a condition is judged on each board and load that measures its metric,
+/// one on what none measures fails, and each place is a suite. At the highest clock light tasks take
+/// more energy, as above; hackbench has no periods.
+#[test]
+fn a_review_is_a_gate() {
+    let folder = folder();
+    let asked = |condition: &str, code: i32| -> (Value, String) {
+        let gate = [condition, "--junit=checks.xml", "--format=json"];
+        let output = review(&folder, &[&[BASE, FAST][..], &gate].concat());
+        assert_code(&output, code);
+        (json(&output), written(folder.path(), "checks.xml"))
+    };
+    let (found, junit) = asked("--expect=cpu_energy_per_work_j<=base", 1);
+    let places = ["hikey960, light", "hikey960, hackbench", "juno-r0, light"];
+    for place in places {
+        assert!(
+            junit.contains(&format!("<testsuite name=\"{place}\"")),
+            "{junit}"
+        );
+    }
+    let loads = found["loads"].as_array().expect("loads").iter();
+    for (load, one) in loads.zip(found["comparisons"].as_array().expect("comparisons")) {
+        let checks = one["checks"].as_array().expect("checks");
+        assert_eq!(checks.len(), 1, "{load}");
+        if load == "light" {
+            assert_eq!(checks[0]["holds"], false, "{}", checks[0]);
+        }
+    }
+    // Both sides of the two boards that run light.
+    let (_, junit) = asked("--expect=missed_periods_total>=0", 0);
+    assert_eq!(junit.matches("<testcase ").count(), 4, "{junit}");
+    assert!(!junit.contains("hackbench"), "{junit}");
+    let (_, junit) = asked("--expect=missed_frames_total<=0", 1);
+    assert_eq!(junit.matches("<failure ").count(), 6, "{junit}");
+}
+
+/// Goal: a battery is listed without a run, and a run says which one it is.
+#[test]
+fn a_battery_is_listed() {
+    let folder = folder();
+    let found = json(&review(&folder, &["--list", "--format=json"]));
+    let loads = found["loads"].as_array().expect("loads");
+    assert_eq!(loads.len(), 2);
+    assert_eq!(loads[1]["load"], "hackbench");
+    assert_eq!(loads[1]["duration"], "400 ms");
+    assert_eq!(
+        loads[0]["boards"],
+        serde_json::json!(["hikey960", "juno-r0"])
+    );
+    assert_eq!(loads[1]["boards"], serde_json::json!(["hikey960"]));
+    let text = stdout(&run_in(folder.path(), &["review", "--list"]));
+    let first = "quick: Ten loads on six boards, in minutes, 5 seeds. Built in are small, quick, \
+                 full.\n\n";
+    assert!(text.starts_with(first), "{text}");
+    let output = review(&folder, &[BASE, FAST, "--seeds=1"]);
+    let said = "battery two.toml (`--battery`, `--list`): 3 pairs of board and load, 6 runs\n";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
 }
 
 #[test]

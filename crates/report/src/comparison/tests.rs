@@ -50,6 +50,7 @@ fn runs(policy: &str, energies: &[f64]) -> PolicyRuns {
         metrics: energies.iter().map(one).collect(),
         reports: Vec::new(),
         timeline: None,
+        details: None,
     }
 }
 

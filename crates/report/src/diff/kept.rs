@@ -8,7 +8,7 @@
 //! (`alike`, `names`), `runs_of_one_seed_are_a_pair` (`of_comparison`), `two_results_are_compared`
 //! (real results), `settings_are_shared_and_few` (`Settings`, `shared_by`),
 //! `points_of_sweeps_are_paired_by_what_is_varied` (`of_point`),
-//! `a_jitter_of_before_is_the_same` (`jitter`), `periods_are_compared_task_by_task` (`tasks`),
+//! `a_jitter_of_before_is_the_same` (`jitter`), `periods_are_compared_task_by_task` (`details`),
 //! `what_has_one_name_is_told_by_its_inputs` (`same_inputs`),
 //! `a_commit_that_is_not_known_is_no_other` (`programs`),
 //! `a_difference_is_as_long_as_its_results` (`length`). `of_study` has no test of its own. `kept`,
@@ -25,7 +25,7 @@ use crate::html::{HtmlError, Source};
 use crate::length::Length;
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use wakeplace_outcome::{self as outcome, Details, Pairs, PointRuns, SeedRun, TaskPeriods};
+use wakeplace_outcome::{self as outcome, Details, Pairs, PointRuns, SeedRun};
 use wakeplace_study::{Jitter, without_varied};
 
 /// Most settings of a policy and of the machine's model; there are some 300.
@@ -52,8 +52,8 @@ pub(super) struct Kept {
     pub(super) seed_runs: Vec<SeedRun>,
     /// When each of them was over, ns; none: the result does not say.
     pub(super) end_ns: Vec<u64>,
-    /// Means over all of its runs.
-    pub(super) tasks: Vec<TaskPeriods>,
+    /// Means over all of its runs; None: the result does not have them.
+    pub(super) details: Option<Details>,
 }
 
 /// Settings of a policy and of the machine's model. What all of a result share is there once.
@@ -245,13 +245,8 @@ fn of_comparison(
         modelled_power: result.modelled_power,
         seed_runs: run.seed_runs.clone(),
         end_ns: run.end_ns.clone(),
-        tasks: run.details.as_ref().map_or_else(Vec::new, tasks),
+        details: run.details.clone(),
     }
-}
-
-/// What the tasks came to.
-fn tasks(details: &Details) -> Vec<TaskPeriods> {
-    details.task_threads_run_s_periods_missed.clone()
 }
 
 /// A jitter in the words of this program: earlier ones had every time in nanoseconds.
@@ -290,7 +285,7 @@ fn of_point(result: &outcome::Sweep, shared: &Rc<[(String, String)]>, runs: &Poi
         modelled_power: runs.modelled_power,
         seed_runs: runs.seed_runs.clone(),
         end_ns: Vec::new(),
-        tasks: Vec::new(),
+        details: None,
     }
 }
 
@@ -319,6 +314,6 @@ fn of_study(
         modelled_power: case.modelled_power,
         seed_runs: profile.seed_runs.clone(),
         end_ns: profile.end_ns.clone(),
-        tasks: tasks(&profile.details),
+        details: Some(profile.details.clone()),
     })
 }

@@ -123,5 +123,5 @@ pub(super) fn first_line(files: &[String; 2], all: &[Judged<'_>]) -> String {
     let [before, after] = files;
     let pairs = count(all.len(), "pair");
     let line = format!("{before} → {after}: {pairs}{}", counted.collect::<String>());
-    printable(&line).into_owned() + "\n"
+    printable(&line).into_owned()
 }

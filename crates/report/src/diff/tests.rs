@@ -292,6 +292,42 @@ fn the_first_line_counts_and_what_differs_comes_first() {
     assert_eq!(order, ["same", "both", "less", "more"]);
 }
 
+/// Goal: Markdown has the first line and the order of the text. By hand: 2 -> 4 and 3 -> 6 J are
+/// twice as much, 2 -> 1.8 and 3 -> 2.7 J a tenth less.
+#[test]
+fn markdown_has_the_order_of_the_text() {
+    let of = |loads: [(&str, f64); 3], knob: &str| {
+        let run = |(load, joules): (&str, f64)| {
+            let runs = [(1, joules), (2, joules * 1.5)];
+            let text = result(["board", load, "linux-7.3"], knob, &runs);
+            let value: Value = serde_json::from_str(&text).expect("JSON");
+            value["runs"][0].clone()
+        };
+        let mut value: Value =
+            serde_json::from_str(&result(ASKED, knob, &[(1, 1.0)])).expect("JSON");
+        value["runs"] = loads.map(run).to_vec().into();
+        value.to_string()
+    };
+    let old = of([("same", 2.0), ("less", 2.0), ("more", 2.0)], "16");
+    let new = of([("same", 2.0), ("less", 1.8), ("more", 4.0)], "32");
+    let found = diff(source("a.json", &old), source("b.json", &new), None).expect("alike");
+    let text = found.markdown();
+    let first = "a.json → b.json: 3 pairs, 1 worse, 1 better, 0 not told, 1 the same\n\n\
+                 ### board, more, linux-7.3: asked otherwise\n\n- busy_factor: 16, then 32\n\n";
+    assert!(text.starts_with(first), "{text}");
+    let less = text.find("\n### board, less, linux-7.3: asked otherwise\n");
+    let same = "\n- board, same, linux-7.3: the same; asked otherwise: busy_factor: 16, then 32\n";
+    assert!(text.ends_with(same), "{text}");
+    assert!(
+        less.is_some_and(|less| less < text.len() - same.len()),
+        "{text}"
+    );
+    assert!(
+        text.contains("| cpu_energy_j | linux-7.3, after |"),
+        "{text}"
+    );
+}
+
 /// Goal: a pair whose first metric tells nothing is judged by another that its load is read by. By
 /// hand: 1 -> 2 and 2 -> 1 missed frames go both ways, 2 -> 4 and 3 -> 6 J are twice as much.
 #[test]

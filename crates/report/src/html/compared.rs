@@ -22,7 +22,7 @@ use super::figures::{minus, unit};
 use super::lengths;
 use super::tables::{self, difference};
 use super::view::{Answer, Block, Chip, ResultView, Section, Sentence, Tile, tone};
-use super::{cases, figures, lines, repeat, timeline};
+use super::{cases, figures, lines, repeat, timeline, why};
 use crate::comparison::{expected_by_chance, goes_apart, key_metrics};
 use crate::phrase::finite as ends;
 use crate::plain::plain;
@@ -296,6 +296,7 @@ fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
     let mut all = Vec::new();
     if several {
         all.push(differences(id, result));
+        all.extend(why::section(id, result));
     }
     let of = |run: &'_ Run| phrase::short_policy(&base.policy, &run.policy);
     let policies = result.runs.iter().filter_map(|run| {

@@ -46,6 +46,7 @@ pub(crate) mod sweep;
 mod tables;
 mod timeline;
 mod view;
+mod why;
 
 pub use drawings::charts;
 pub use page::{Page, footer};

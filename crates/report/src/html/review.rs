@@ -14,8 +14,8 @@ use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::interval;
 use crate::plain::plain;
-use crate::review::{answer as explained, main_figures, shown, which};
-use wakeplace_outcome::{Claim, Difference, Parting, Review, ReviewRow};
+use crate::review::{answer as explained, main_figures, shown, which, why_parted};
+use wakeplace_outcome::{Claim, Difference, Review, ReviewRow};
 use wakeplace_text::time;
 
 /// What a part of a page is called that shows a review.
@@ -29,7 +29,7 @@ pub(super) fn view(id: &str, review: &Review, name: &str) -> ResultView {
     ];
     sections.push(main(id, review));
     sections.extend(claims(id, &review.claims));
-    sections.extend(partings(id, &review.partings));
+    sections.extend(partings(id, review));
     sections.push(rest(id, review));
     sections.push(conditions(id, review));
     ResultView {
@@ -190,9 +190,9 @@ fn claims(id: &str, claims: &[Claim]) -> Option<Section> {
 }
 
 /// The first wake-ups that went differently.
-fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
+fn partings(id: &str, review: &Review) -> Option<Section> {
     let mut blocks = Vec::new();
-    for (nth, parting) in partings.iter().enumerate() {
+    for (nth, parting) in review.partings.iter().enumerate() {
         let pct = shown(parting.delta_pct, change);
         let place = format!(
             "{}, {} ({} {pct}), seed {}",
@@ -203,10 +203,15 @@ fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
         );
         let energy = parting.energy.as_ref().and_then(clusters::sentence);
         let energy = energy.map(|line| Block::Text { text: minus(&line) });
+        let why = why_parted(review, parting);
+        let why = (!why.is_empty()).then(|| Block::List {
+            items: why.iter().map(|line| minus(line)).collect(),
+        });
         let Some(wakeup) = &parting.wakeup else {
             let text = format!("{place}: every wake-up of both runs went to the same CPU.");
             blocks.push(Block::Text { text });
             blocks.extend(energy);
+            blocks.extend(why);
             continue;
         };
         let which = which(wakeup);
@@ -223,6 +228,7 @@ fn partings(id: &str, partings: &[Parting]) -> Option<Section> {
             blocks.push(Block::Text { text });
         }
         blocks.extend(energy);
+        blocks.extend(why);
         blocks.extend(wakeup.differs.clone().map(|text| Block::Text { text }));
         let sides = [("Base", &wakeup.base), ("Change", &wakeup.change)];
         let item = |(side, told): (&str, &wakeplace_outcome::PartedSide)| {

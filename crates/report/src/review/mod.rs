@@ -16,7 +16,7 @@ pub(crate) use text::answer;
 
 pub use text::{csv as review_csv, mail as review_mail, text as review_text};
 
-use crate::{clusters, json, number};
+use crate::{clusters, json, number, why};
 use std::cmp::Ordering;
 use wakeplace_metrics::{Better, KEY_METRICS, find_metric};
 use wakeplace_outcome::{self as outcome, Delta, Multiplicity, Review, ReviewRow};
@@ -259,6 +259,15 @@ fn place_of<'a>(
 ) -> Option<(&'a String, &'a outcome::Comparison)> {
     let mut both = review.loads.iter().zip(&review.comparisons);
     both.find(|(load, result)| **load == of.load && result.runs[0].platform == of.platform)
+}
+
+/// Why a change drew more or less where its runs part, a sentence each.
+pub(crate) fn why_parted(review: &Review, parting: &outcome::Parting) -> Vec<String> {
+    let mut both = review.loads.iter().zip(&review.comparisons);
+    let own = both.find(|(load, result)| {
+        **load == parting.load && result.runs[0].platform == parting.platform
+    });
+    own.map_or_else(Vec::new, |(_, result)| why::told(result))
 }
 
 /// Where the energy went on the platform and load that a row is from; None: no powers are known.

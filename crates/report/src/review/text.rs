@@ -11,7 +11,7 @@
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
-use super::{main_figures, place_of, shown, which};
+use super::{main_figures, place_of, shown, which, why_parted};
 use crate::clusters;
 use crate::comparison::expected_by_chance;
 use crate::number;
@@ -62,7 +62,7 @@ fn whole(review: &Review, width: usize, in_full: bool) -> String {
     let mut text: String = first.map(|line| wrap(line, width) + "\n").collect();
     text.push_str(&found(review, width));
     for (nth, parting) in review.partings.iter().enumerate() {
-        text.push_str(&parted((nth + 1, parting), width, in_full));
+        text.push_str(&parted(review, (nth + 1, parting), width, in_full));
     }
     text.push_str(&conditions(review, width));
     text
@@ -326,7 +326,7 @@ fn place_line(place: &ClaimPlace) -> String {
 }
 
 /// The first wake-up that went differently, with what explains it on both sides.
-fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> String {
+fn parted(review: &Review, (nth, parting): (usize, &Parting), width: usize, whole: bool) -> String {
     let change = shown(parting.delta_pct, number::change);
     let Parting {
         platform,
@@ -336,7 +336,10 @@ fn parted((nth, parting): (usize, &Parting), width: usize, whole: bool) -> Strin
         ..
     } = parting;
     let mut text = format!("\n{nth}. First wake-up that went differently\n");
-    let beside = beside(parting, width) + &by_cluster(parting, width);
+    let mut beside = beside(parting, width) + &by_cluster(parting, width);
+    for line in why_parted(review, parting) {
+        beside.push_str(&(wrap(&printable(&line), width) + "\n"));
+    }
     let Some(wakeup) = &parting.wakeup else {
         let line = format!(
             "{platform}, {load} ({metric} {change}), seed {seed}: every wake-up of both runs (of \

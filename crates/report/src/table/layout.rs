@@ -10,6 +10,7 @@
 //! CSV, JSON and Markdown have every column. Widths are columns of a terminal, 0 is any. All looks
 //! may change. Tests by part: `what_is_optional_goes_first` (`without_optional`, `left_out`,
 //! `needed`), `a_long_name_has_a_line_of_its_own` (`is_stackable`, `stacked`, `is_heading`),
+//! `figures_stand_below_where_that_is_wanted` (`is_stackable`, `blocks`),
 //! `many_figures_are_parted` (`without_same`, `parted`, `blocks`),
 //! `a_table_is_parted_where_it_says` (`parts_of`), `scripts_get_the_whole_table` (other forms),
 //! table.rs::`colour_changes_nothing_but_colour` (`toned`), all (`human`, `split`, `fits`, `whole`,
@@ -93,13 +94,14 @@ impl Table {
         }
     }
 
-    /// Below their keys all figures have room, under headings that hold together what would be
-    /// parted; or beside the keys not even one has.
+    /// It is wanted; or below their keys all figures have room, under headings that hold together
+    /// what would be parted; or beside the keys not even one has.
     fn is_stackable(&self, keys: &[usize], figures: &[usize], style: Style) -> bool {
         let has_headings = self.rows.iter().any(|row| self.is_heading(row));
         let below = SET_IN + self.whole(figures) <= style.width;
         let beside = |figure: &usize| self.fits(&[keys, &[*figure]].concat(), style);
-        (below && has_headings) || !figures.iter().all(beside)
+        let wanted = self.stacks && !keys.is_empty();
+        wanted || (below && has_headings) || !figures.iter().all(beside)
     }
 
     /// A row that only heads those below it.
@@ -110,11 +112,10 @@ impl Table {
     /// Each row as a line that says what it is of, and below it its figures.
     fn stacked(&self, keys: &[usize], figures: &[usize], style: Style) -> String {
         let mut text = String::new();
-        let room = Style {
-            width: style.width.saturating_sub(SET_IN),
-            ..style
-        };
-        for (nth, block) in self.blocks(&[], figures, room).iter().enumerate() {
+        let room = style.width.saturating_sub(SET_IN);
+        // No cell is broken there.
+        let blocks = self.blocks(figures, |block| self.whole(block) <= room);
+        for (nth, block) in blocks.iter().enumerate() {
             if nth > 0 {
                 text.push('\n');
             }
@@ -144,23 +145,22 @@ impl Table {
                 }
             }
         }
-        text.push_str(&self.left_out(figures, &self.blocks(&[], figures, room).concat()));
+        text.push_str(&self.left_out(figures, &blocks.concat()));
         text
     }
 
     /// Several tables, one below the other.
     fn parted(&self, keys: &[usize], figures: &[usize], style: Style) -> String {
-        let blocks = self.blocks(keys, figures, style);
+        let blocks = self.blocks(figures, |block| self.fits(&[keys, block].concat(), style));
         let draw = |block: &Vec<usize>| self.drawn(&[keys, block].concat(), style);
         let mut text = blocks.iter().map(draw).collect::<Vec<_>>().join("\n");
         text.push_str(&self.left_out(figures, &blocks.concat()));
         text
     }
 
-    /// Figures that have room beside the keys: part by part, and column by column where a part has
-    /// none, even without what is optional in it.
-    fn blocks(&self, keys: &[usize], figures: &[usize], style: Style) -> Vec<Vec<usize>> {
-        let fit = |block: &[usize]| self.fits(&[keys, block].concat(), style);
+    /// Figures that have room together: part by part, and column by column where a part has none,
+    /// even without what is optional in it.
+    fn blocks(&self, figures: &[usize], fit: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
         let mut blocks: Vec<Vec<usize>> = vec![Vec::new()];
         let mut add = |piece: &[usize]| {
             let last = blocks.last().cloned().unwrap_or_default();
@@ -361,6 +361,32 @@ mod tests {
         assert_eq!(lines[3], format!("  {name}"));
         assert!(lines[4].starts_with("    0.2541 us  ±0.8 %"), "{text}");
         assert!(lines[4].ends_with("none that matters"), "{text}");
+    }
+
+    /// Goal: a table that stacks has each row's figures on one line below what the row is of; by
+    /// hand 4 + 6 + 2 + 38 + 2 + 4 columns. What has no room there is a part of its own.
+    #[test]
+    fn figures_stand_below_where_that_is_wanted() {
+        let columns = ["expected", "mean", "change", "verdict"];
+        let change = "0.1211 -> 0.2662, +120 % [+76.2, +173]";
+        let text = |verdict: &str| {
+            let mut table = Table::new("t", &columns).keys(1).stacks();
+            for column in &columns[1..3] {
+                table = table.align(column, Align::Right);
+            }
+            for expected in ["cpu_energy_j<=+3%", "energy_j<=+3%"] {
+                let row = [expected, "0.2662", change, verdict];
+                table.row(row.into_iter().map(Cell::from).collect());
+            }
+            drawn(&table, 72)
+        };
+        let short = text("FAIL");
+        assert_fits(&short, 72);
+        let row = format!("\ncpu_energy_j<=+3%\n    0.2662  {change}  FAIL\n");
+        assert!(short.contains(&row), "{short}");
+        let long = text("FAIL: not measured here; `x` is");
+        assert_fits(&long, 72);
+        assert_eq!(long.matches("\ncpu_energy_j<=+3%\n").count(), 2, "{long}");
     }
 
     /// Goal: many figures are parted, each part with its keys; what all rows share is said once.

@@ -8,9 +8,11 @@
 //! `a_load_is_sized_to_its_board` (`sized`), `own_boards_have_all_loads` (`boards`),
 //! `what_is_asked_comes_before_the_file` (`request_of`), `what_is_wrong_is_named` (`load`,
 //! `from_toml`), `loads_have_deadlines_and_hints` (`deadlines_of`, `path_beside`),
-//! `every_built_in_battery_can_be_run` (the built-in files).
+//! `every_built_in_battery_can_be_run` (the built-in files),
+//! crates/cli/tests/all/review.rs::`a_battery_is_listed` (`loads`).
 //!
-//! Tests: crates/study/src/battery/tests.rs
+//! Tests: crates/study/src/battery/tests.rs,
+//! crates/cli/tests/all/review.rs::a_battery_is_listed
 
 mod cut;
 mod file;
@@ -65,7 +67,33 @@ pub struct BatteryCell {
     pub experiment: Experiment,
 }
 
+/// A load of a battery, for lists.
+#[derive(Clone, Debug)]
+pub struct BatteryLoad<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What `--workload` takes, with `{cpus}` for the board's CPUs.
+    pub workload: &'a str,
+    /// Simulated time of a run, ns.
+    pub duration_ns: u64,
+    /// The boards that it runs on.
+    pub boards: Vec<&'a str>,
+}
+
 impl Battery {
+    /// Its loads, in the order of its file.
+    pub fn loads(&self) -> impl Iterator<Item = BatteryLoad<'_>> {
+        self.loads.iter().map(|load| BatteryLoad {
+            name: &load.name,
+            workload: &load.workload,
+            duration_ns: load.duration_ns.unwrap_or(self.duration_ns),
+            boards: { self.boards.iter() }
+                .map(String::as_str)
+                .filter(|board| load.runs_on(board))
+                .collect(),
+        })
+    }
+
     /// Names of what is built in, the smallest first.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILTIN.iter().map(|(name, _)| *name)

@@ -113,6 +113,7 @@ mod tests {
             metrics: Vec::new(),
             reports: Vec::new(),
             timeline: None,
+            details: None,
         }
     }
 

@@ -30,6 +30,7 @@ fn ended(ended: Ended) -> PolicyRuns {
         metrics: Vec::new(),
         reports: vec![report],
         timeline: None,
+        details: None,
     }
 }
 

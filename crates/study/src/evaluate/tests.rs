@@ -159,6 +159,7 @@ fn runs(policy: &str, seeds: &[&[(&str, f64)]]) -> PolicyRuns {
         metrics: seeds.iter().map(one).collect(),
         reports: Vec::new(),
         timeline: None,
+        details: None,
     }
 }
 

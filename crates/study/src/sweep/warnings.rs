@@ -156,6 +156,7 @@ fn of_point(sweep: &Sweep, number: usize, runs: &[RunRecord]) -> Vec<String> {
         metrics: whole.iter().map(|run| metrics(run)).collect(),
         reports: vec![RunReport::default(); whole.len()],
         timeline: None,
+        details: None,
     };
     let mut all = Vec::new();
     if let Some(point) = &made {
