@@ -189,8 +189,10 @@ impl Machine {
             sys::WP_NO_WATTS_MISSING => self.domains.is_empty(),
             _ => false,
         };
-        let differ = self.classes.len() > 1 && !self.facts.freq_domains.is_empty();
-        match by_clock && differ {
+        let facts = &self.facts;
+        let has_threads = facts.levels.iter().any(|level| level.shares_capacity);
+        let differ = self.classes.len() > 1 && !facts.freq_domains.is_empty();
+        match by_clock && differ && !has_threads {
             true => Some("capacities and clocks, without powers".to_owned()),
             false => self.energy.clone(),
         }

@@ -7,8 +7,8 @@
  *
  *   cost at a clock = (1 + 4 s^2) / s x (4 + x^2),   s = capacity / 1024,   x = clock / top clock
  *
- * `missing` makes it where no model was registered and CPUs differ in capacity; `always` in place
- * of a registered one, too, whose states it keeps. No kernel has this.
+ * `missing` makes it where no model was registered and CPUs differ in capacity, without SMT;
+ * `always` in place of a registered one, too, whose states it keeps. No kernel has this.
  *
  * What must stay: costs rise with the clock, or a state would be marked as inefficient and cpufreq
  * would skip it; with the parameter off nothing of this runs. Free: the two factors, with the page
@@ -17,7 +17,8 @@
  * Tests by part: (below crates/policy-sys/tests) all/energy_no_watts.rs: `costs_of_hikey960`
  * (`wp_kind_cost`, `wp_clock_cost`, `wp_em_register_no_watts`), `clocks_that_are_close_rise`
  * (`wp_em_fill_no_watts`), `a_machine_that_has_a_model_keeps_it` (missing and always),
- * `one_capacity_has_no_model` (`wp_capacities_differ`), `small_work_goes_to_small_cpus`.
+ * `alike_cpus_and_threads_have_no_model` (`wp_capacities_differ`),
+ * `small_work_goes_to_small_cpus`.
  *
  * Callers: crates/policy-sys/src/machine.rs (`wp_em_register_no_watts`);
  * `wp_em_dev_update_perf_domain` (energy_model.c) calls `wp_em_fill_no_watts`.
@@ -76,7 +77,7 @@ WP_INLINE int wp_capacities_differ(const struct wp_ctx *ctx)
 }
 
 /*
- * The model by clocks, for a machine that has registered none
+ * The model by clocks, for a machine that has registered none and could use one
  * (docs/rules/energy-no-watts.md#no-watts-when). A domain that the core refuses has none; then
  * energy-aware placement is off.
  */
@@ -85,7 +86,8 @@ WP_FN int wp_em_register_no_watts(struct wp_ctx *ctx WP_NONNULL)
 	struct wp_em_perf_table *t = &ctx->em_scratch;
 	u32 i, opp;
 
-	if (!ctx->params.energy_no_watts || ctx->nr_perf_doms || !wp_capacities_differ(ctx))
+	if (!ctx->params.energy_no_watts || ctx->nr_perf_doms || ctx->smt ||
+	    !wp_capacities_differ(ctx))
 		return 0;
 	WP_FOR(i, ctx->nr_freq_doms, WP_MAX_FREQ_DOMS) {
 		const struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, i);

@@ -7,9 +7,9 @@
 //! Tests by part: `costs_of_hikey960` (`wp_kind_cost`, `wp_clock_cost`,
 //! `wp_em_register_no_watts`); `clocks_that_are_close_rise` (`wp_em_fill_no_watts`);
 //! `a_machine_that_has_a_model_keeps_it` (`wp_em_dev_update_perf_domain`);
-//! `one_capacity_has_no_model` (`wp_capacities_differ`); `a_clock_of_two_capacities_has_no_model`
-//! (`wp_em_register_no_watts`); `small_work_goes_to_small_cpus`, `but_not_to_the_smallest` (the
-//! wake-up reads the costs).
+//! `alike_cpus_and_threads_have_no_model` (`wp_capacities_differ`);
+//! `a_clock_of_two_capacities_has_no_model` (`wp_em_register_no_watts`);
+//! `small_work_goes_to_small_cpus`, `but_not_to_the_smallest` (the wake-up reads the costs).
 //! Helpers, and who fails with them: `no_model` (most tests, `costs_of_hikey960` among them);
 //! `made` (all but `a_machine_that_has_a_model_keeps_it`); `costs` (4 tests, `costs_of_hikey960`
 //! among them); `place` (`small_work_goes_to_small_cpus`, `but_not_to_the_smallest`).
@@ -121,11 +121,16 @@ fn a_machine_that_has_a_model_keeps_it() {
     );
 }
 
-/// Goal: where all CPUs are alike there is nothing to choose between, and no model.
+/// Goal: where all CPUs are alike there is nothing to choose between, and with SMT energy-aware
+/// placement is off (docs/rules/energy-aware.md#energy-conditions): no model.
 #[test]
-fn one_capacity_has_no_model() {
-    let core = made(&no_model(&[cluster(2, 1024), cluster(2, 1024)]));
-    assert_eq!(core.state().nr_perf_doms, 0);
+fn alike_cpus_and_threads_have_no_model() {
+    let alike = no_model(&[cluster(2, 1024), cluster(2, 1024)]);
+    let mut threads = no_model(&hikey960());
+    threads.levels[0].shares_capacity = true;
+    for facts in [alike, threads] {
+        assert_eq!(made(&facts).state().nr_perf_doms, 0);
+    }
 }
 
 /// Goal: a performance domain has one capacity (docs/rules/energy-aware.md#energy-model); a clock
