@@ -100,6 +100,7 @@
 #include "src/frequency/thermal.c"
 #endif
 
+#include "src/energy/energy_no_watts.c"
 #include "src/energy/energy_model.c"
 #include "src/energy/energy_util.c"
 #ifdef WP_UCLAMP_SUM

@@ -8,7 +8,8 @@
 //! domains, groups and states is the core's. Tests by part:
 //! `every_builtin_platform_has_domains_that_span_it` (`domain`, `list`),
 //! `hybrids_have_costs_from_the_kernel_on_that_states_them` (`energy_states`, `energy_inactive`),
-//! `the_fastest_state_of_the_biggest_cpu_performs_1024` (`energy_states`). No test of its own:
+//! `the_fastest_state_of_the_biggest_cpu_performs_1024` and
+//! `a_board_without_powers_may_have_a_model_of_clocks` (`energy_states`). No test of its own:
 //! `flags`.
 //!
 //! Tests: below
@@ -38,8 +39,11 @@ pub(crate) struct Domain {
 pub(crate) struct EnergyState {
     /// Capacity at this state, of 1024.
     pub(crate) performance: u32,
-    /// The estimate's price of work at this state: power in uW * 10 / performance.
+    /// The estimate's price of work at this state: power in uW * 10 / performance, if not
+    /// `artificial`.
     pub(crate) cost: u32,
+    /// The cost is of no power: a driver's, or made of capacity and clock.
+    pub(crate) artificial: bool,
     /// A faster state costs no more.
     pub(crate) inefficient: bool,
 }
@@ -135,6 +139,7 @@ fn energy_states(domain: &sys::wp_perf_domain) -> Vec<EnergyState> {
     let state = |s: &sys::wp_em_perf_state| EnergyState {
         performance: s.performance,
         cost: s.cost,
+        artificial: table.artificial != 0,
         inefficient: s.inefficient != 0,
     };
     states.iter().map(state).collect()
@@ -219,6 +224,22 @@ mod tests {
         }
         let passive = view("raptor-lake-1370p-nosmt", "linux-7.3:governor=powersave");
         assert!(passive.energy_inactive.is_some(), "schedutil alone");
+    }
+
+    /// Goal: of a board whose powers nobody published the policy may make a model of the operating
+    /// points (docs/rules/energy-no-watts.md#no-watts-when): sm8550 has three clocks and no powers
+    /// (platforms/sm8550.toml).
+    #[test]
+    fn a_board_without_powers_may_have_a_model_of_clocks() {
+        let platform = Platform::load("sm8550").expect("built in");
+        for (value, models) in [("off", 0), ("missing", platform.freq_domains.len())] {
+            let name = format!("linux-7.3:energy_no_watts={value}");
+            let policy = Policy::parse(&name).expect("a policy");
+            let view = CoreView::new(&platform, &policy).expect("facts the core takes");
+            assert_eq!(view.energy.len(), models, "{value}");
+            assert!(view.energy.iter().flatten().all(|state| state.artificial));
+            assert_eq!(view.energy_inactive.is_none(), models > 0, "{value}");
+        }
     }
 
     #[test]

@@ -795,6 +795,9 @@ unsafe extern "C" {
         nr_cpus: u32_,
     ) -> u32_;
 }
+unsafe extern "C" {
+    pub fn wp_em_register_no_watts(ctx: *mut wp_ctx) -> ::core::ffi::c_int;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct wp_freq_dom {

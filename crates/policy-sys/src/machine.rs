@@ -7,9 +7,10 @@
 //! `copy_topology`), topology_numa.rs: `refusals` (`topology_error`), energy_vectors.rs:
 //! `registration_errors` (`describe_energy`, `fill_scratch`, `energy_error`),
 //! `table_update_changes_the_decision` (`update_energy_model`), energy_7_3.rs: `limits_of_a_domain`
-//! (`limit_energy_model`), frequency.rs: `rate_limit_values` (`describe_freq`), sched_mc.rs:
-//! `the_topology_of_a_dual` (`describe_sched_mc`). `room` has no test of its own: a machine that is
-//! refused shows a fault of its.
+//! (`limit_energy_model`), energy_no_watts.rs: `costs_of_hikey960` (a model by clocks),
+//! frequency.rs: `rate_limit_values` (`describe_freq`), sched_mc.rs: `the_topology_of_a_dual`
+//! (`describe_sched_mc`). `room` has no test of its own: a machine that is refused shows a fault of
+//! its.
 //!
 //! Callers: `Core::new`; hotplug.rs describes anew.
 //!
@@ -103,7 +104,8 @@ pub struct MachineFacts {
     pub reclaim_distance: u32,
     /// Frequency domains: a partition of the CPUs.
     pub freq_domains: Vec<FreqFacts>,
-    /// Performance domains; empty = no energy model.
+    /// Performance domains; empty = no energy model but what the policy makes of clocks
+    /// (docs/rules/energy-no-watts.md).
     pub perf_domains: Vec<PerfFacts>,
     /// What is known for `sched-mc`, where something is.
     pub sched_mc: Option<SchedMcFacts>,
@@ -181,7 +183,10 @@ impl MachineFacts {
         self.describe_freq(core.state_mut())?;
         self.describe_energy(core.state_mut())?;
         // SAFETY: as above.
-        unsafe { sys::wp_start(core.state_mut()) };
+        unsafe {
+            sys::wp_em_register_no_watts(core.state_mut());
+            sys::wp_start(core.state_mut());
+        }
         Ok(())
     }
 

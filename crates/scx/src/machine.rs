@@ -14,7 +14,8 @@
 //! (`fitting`, `compare_clocks`, `compare_order`, `exit_code`),
 //! `clusters_that_cross_those_of_the_file_are_named` (`compare_clusters`, `sharing`),
 //! `the_powers_of_a_file_are_those_that_are_drawn` (`file_model`, `model_words`),
-//! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
+//! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`),
+//! `a_model_of_clocks_is_said` (`energy_under`).
 //! `preempts_lazily` and `file_packing` have no test of their own. `new` has no test of its own.
 //!
 //! Callers: schedule.rs (`describe`, `rebuild`), live.rs (the facts).
@@ -28,7 +29,9 @@ use wakeplace_platform::sysfs::{
     CapacitySource, CpufreqPolicy, EnergyDomain, LevelKind, SysfsError, SysfsLevel, SysfsMachine,
 };
 use wakeplace_platform::{CpuId, Platform, PlatformError, PowerUnit};
-use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, SchedMcFacts, sys};
+use wakeplace_policy_sys::{
+    FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts, sys,
+};
 
 /// Length of a tick where no configuration of the kernel is to be had: `CONFIG_HZ=250`, the
 /// default of kernel and Debian. It is only the unit of the intervals between balance passes.
@@ -178,6 +181,23 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
 }
 
 impl Machine {
+    /// What the policy's energy model is of, in words: powers, or capacities and clocks alone
+    /// (docs/rules/energy-no-watts.md#no-watts-when). None: there is no model.
+    pub(crate) fn energy_under(&self, policy: &Policy) -> Option<String> {
+        let by_clock = match policy.core_params().energy_no_watts {
+            sys::WP_NO_WATTS_ALWAYS => true,
+            sys::WP_NO_WATTS_MISSING => self.domains.is_empty(),
+            _ => false,
+        };
+        let facts = &self.facts;
+        let has_threads = facts.levels.iter().any(|level| level.shares_capacity);
+        let differ = self.classes.len() > 1 && !facts.freq_domains.is_empty();
+        match by_clock && differ && !has_threads {
+            true => Some("capacities and clocks, without powers".to_owned()),
+            false => self.energy.clone(),
+        }
+    }
+
     /// The machine with another set of online CPUs. Their places are remembered; a CPU that was
     /// never seen online is read now, and with it all others.
     ///

@@ -29,7 +29,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wakeplace_policy_sys::Reason;
+use wakeplace_policy_sys::{Policy, Reason};
 
 /// Version of the object that `status --format json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -39,7 +39,7 @@ const SCHEMA_VERSION: u32 = 1;
 pub(crate) struct Shape {
     /// Where capacities and energy model come from.
     pub(crate) source: String,
-    /// What the powers of the energy model are; none without one.
+    /// What the energy model is of; none without one.
     pub(crate) energy: Option<String>,
     /// CPUs of equal capacity, by name.
     pub(crate) classes: BTreeMap<String, Vec<usize>>,
@@ -50,8 +50,9 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The CPUs of each class and performance domain of the machine.
-    pub(crate) fn new(machine: &Machine) -> Self {
+    /// The CPUs of each class and performance domain of the machine; what the policy's energy model
+    /// is of.
+    pub(crate) fn new(machine: &Machine, policy: &Policy) -> Self {
         let class = |(at, name): (usize, &String)| {
             let of_class = |(_, class): &(usize, &usize)| **class == at;
             let cpus = machine.class_of.iter().enumerate().filter(of_class);
@@ -63,7 +64,7 @@ impl Shape {
         };
         Self {
             source: machine.source.clone(),
-            energy: machine.energy.clone(),
+            energy: machine.energy_under(policy),
             classes: machine.classes.iter().enumerate().map(class).collect(),
             domains: machine.domains.iter().map(domain).collect(),
             joules: machine.power_in_watts,

@@ -83,5 +83,7 @@ u32 wp_push_fair_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 /* energy_model.c: before the first event; a live home runs it natively */
 u32 wp_em_dev_register_perf_domain(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL,
 				   u32 nr_cpus);
+/* energy_no_watts.c: after the machine's own model was registered, if it has one */
+int wp_em_register_no_watts(struct wp_ctx *ctx WP_NONNULL);
 
 #endif

@@ -209,7 +209,10 @@ WP_FN u32 wp_em_dev_register_perf_domain(struct wp_ctx *ctx WP_NONNULL, const u1
 	return wp_em_dev_update_perf_domain(ctx, ctx->nr_perf_doms - 1);
 }
 
-/* Replace the table of a domain by em_scratch (chip binning, leakage at another temperature). */
+/*
+ * Replace the table of a domain by em_scratch (chip binning, leakage at another temperature). Of a
+ * model that is not believed only the clocks count (docs/rules/energy-no-watts.md#no-watts-when).
+ */
 WP_FN u32 wp_em_dev_update_perf_domain(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
 {
 	struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, pd_index);
@@ -219,6 +222,8 @@ WP_FN u32 wp_em_dev_update_perf_domain(struct wp_ctx *ctx WP_NONNULL, u32 pd_ind
 
 	if (error)
 		return error;
+	if (ctx->params.energy_no_watts == WP_NO_WATTS_ALWAYS)
+		wp_em_fill_no_watts(&ctx->em_scratch, pd->capacity);
 	next->nr_states = ctx->em_scratch.nr_states;
 	next->artificial = ctx->em_scratch.artificial;
 	WP_FOR(i, next->nr_states, WP_MAX_STATES) { /* not the whole table: BPF has no memcpy */

@@ -142,10 +142,15 @@ fn about_points(page: &mut Page, domain: &FreqDomain, states: &[EnergyState], hi
             let state = |s: &EnergyState| format!("{} at cost {}", s.performance, s.cost);
             let states: Vec<String> = own.iter().map(state).collect();
             format!(
-                "The policy core's energy model of each CPU is a driver's, without watts: \
+                "The policy core's energy model of each CPU has a driver's states, without watts: \
                  performance {} (of 1024; cost per unit of work).",
                 states.join(", ")
             )
+        }
+        [first, ..] if first.artificial => {
+            "Performance (of 1024) and cost (per unit of work) are the policy core's energy model, \
+             made of capacity and clocks alone."
+                .to_owned()
         }
         _ => {
             let from = match domain.opps[0].em_power.is_some() {

@@ -22,6 +22,7 @@ mod durations;
 mod early_eras;
 mod energy_7_3;
 mod energy_7_3_oracle;
+mod energy_no_watts;
 mod energy_push;
 mod energy_vectors;
 mod explain;

@@ -10,7 +10,8 @@
 //! `clusters_that_cross_those_of_the_file_are_named` (`compare_clusters`),
 //! `the_powers_of_a_file_are_those_that_are_drawn` (`file_model`, `model_words`),
 //! `a_platform_file_of_another_machine_is_refused_with_all_that_differs` (`fitting`),
-//! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`).
+//! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`),
+//! `a_model_of_clocks_is_said` (`energy_under`).
 //! Helpers, and who fails with them: `put`, `describe` (all tests, `the_kernels_energy_model` among
 //! them); `hikey960` (most tests, `the_kernels_own_word` among them); `model`
 //! (`the_kernels_energy_model`, `a_damaged_machine_is_the_environments_fault`); `misfit`
@@ -152,6 +153,38 @@ fn the_kernels_energy_model() {
         scaled.energy.as_deref(),
         Some("what the kernel states, in no known unit")
     );
+}
+
+/// Goal: what the core makes of clocks (docs/rules/energy-no-watts.md#no-watts-when) is what is
+/// said of it: where the kernel has no model, or in its place; not where all CPUs are alike.
+#[test]
+fn a_model_of_clocks_is_said() {
+    let by_clock = Some("capacities and clocks, without powers");
+    let said = |tree: &Tree, value: &str| {
+        let machine = tree.describe("auto").expect("a machine");
+        let name = format!("linux-7.3:energy_no_watts={value}");
+        let policy = Policy::parse(&name).expect("a policy");
+        let core = Core::new(&machine.facts, policy.core_params()).expect("the core takes it");
+        (machine.energy_under(&policy), core.state().nr_perf_doms)
+    };
+    let tree = hikey960();
+    for (value, words, domains) in [
+        ("off", None, 0),
+        ("missing", by_clock, 2),
+        ("always", by_clock, 2),
+    ] {
+        let (told, made) = said(&tree, value);
+        assert_eq!((told.as_deref(), made), (words, domains), "{value}");
+    }
+    tree.model(0, "0-3", "0x1", &[(533_000, 28_728)]);
+    tree.model(4, "4-7", "0x1", &[(903_000, 243_358)]);
+    let kernels = Some("what the kernel states");
+    for (value, words) in [("missing", kernels), ("always", by_clock)] {
+        let (told, made) = said(&tree, value);
+        assert_eq!((told.as_deref(), made), (words, 2), "{value}");
+    }
+    let alike = Tree::new(&[(4, 1024), (4, 1024)]);
+    assert_eq!(said(&alike, "missing"), (None, 0));
 }
 
 #[test]

@@ -211,6 +211,13 @@ WP_CHOICE(em_powers, wp_em_powers, SIMULATOR, RUN, "believed",
 	"draws",
 	WP_VALUE(WP_EM_BELIEVED, "believed")
 	WP_VALUE(WP_EM_DRAWN, "drawn"))
+WP_CHOICE(energy_no_watts, wp_no_watts, BOTH, RUN, "off",
+	"docs/rules/energy-no-watts.md#no-watts",
+	"an energy model made of the CPUs' capacities and clocks: missing: where the machine has "
+	"no model; always: in place of the machine's, too",
+	WP_VALUE(WP_NO_WATTS_OFF, "off")
+	WP_VALUE(WP_NO_WATTS_MISSING, "missing")
+	WP_VALUE(WP_NO_WATTS_ALWAYS, "always"))
 
 WP_SWITCH(overutilized_new, LIVE_HAS("off"), RUN, "off", "docs/rules/energy-aware.md#overutilized",
 	"a new task's enqueue may set the overutilized flag (5.0 to 5.9)")
