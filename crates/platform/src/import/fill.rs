@@ -9,7 +9,7 @@
 //! passes the rules of `read`. Free: what leaves the files of imports as they are (ARCHITECTURE.md,
 //! "What a change may touch"), and words of messages that no test quotes. Tests by part:
 //! `grids_have_both_limits_and_fit` (`grid`), `idle_power_is_that_of_the_boards_made_by_hand`
-//! (`idle_power`), architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
+//! (`idle_power`, `cluster_idle_power`), architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
 //! architectures.rs::`what_is_not_modelled_is_said` (`arch`),
 //! `big_cpus_that_are_offline_leave_a_smaller_scale` (`capacities`), `two_sockets_with_threads`
 //! (`one_clock_per_core`, `latency`, `power`), `a_virtual_machine_of_one_cpu` (`clocks`),
@@ -510,6 +510,16 @@ pub(super) fn idle_power(kind: &str, lowest: u64, shallowest: bool) -> (u64, Ori
     (lowest * part / whole, Origin::assumed(text))
 }
 
+/// Power of a cluster in a state of the whole cluster, and how it comes about: 17/26 of its lowest
+/// busy power, as of Juno r0's A53 cluster.
+pub(super) fn cluster_idle_power(lowest: u64) -> (u64, String) {
+    let text = format!(
+        "; of the cluster {lowest}, its lowest busy power, * 17/26 (cluster sleep over lowest busy \
+         power of Juno r0's A53 cluster)"
+    );
+    (lowest * 17 / 26, text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -525,10 +535,12 @@ mod tests {
     }
 
     /// HiKey960's file: 28728 uW * 6/33 = 5223 on an A53, 243358 * 15/168 = 21728 on an A73.
+    /// Its little cluster: 12000 * 17/26 = 7846.
     #[test]
     fn idle_power_is_that_of_the_boards_made_by_hand() {
         assert_eq!(idle_power("cortex-a53", 28_728, true).0, 5_223);
         assert_eq!(idle_power("cortex-a73", 243_358, true).0, 21_728);
         assert_eq!(idle_power("cortex-a73", 243_358, false).0, 0);
+        assert_eq!(cluster_idle_power(12_000).0, 7_846);
     }
 }

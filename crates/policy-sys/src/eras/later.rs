@@ -253,7 +253,6 @@ pub(super) fn wakeplace() -> wp_params {
     p.energy_idle_free = 1;
     p.energy_wait = 1;
     p.energy_hints_carried = 0; // an accident of the kernels' loop
-    p.energy_no_watts = sys::WP_NO_WATTS_MISSING;
     p.runnable_boost_pct = 50;
     p.boost_urgency_low_pct = 50;
     p.boost_urgency_high_pct = 90;

@@ -11,8 +11,8 @@
 //! `a_clock_of_two_capacities_has_no_model` (`wp_em_register_no_watts`);
 //! `small_work_goes_to_small_cpus`, `but_not_to_the_smallest` (the wake-up reads the costs).
 //! Helpers, and who fails with them: `no_model` (most tests, `costs_of_hikey960` among them);
-//! `made` (all tests); `costs` (4 tests, `costs_of_hikey960` among them); `place`
-//! (`small_work_goes_to_small_cpus`, `but_not_to_the_smallest`).
+//! `made` (all but `a_machine_that_has_a_model_keeps_it`); `costs` (4 tests, `costs_of_hikey960`
+//! among them); `place` (`small_work_goes_to_small_cpus`, `but_not_to_the_smallest`).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

@@ -361,7 +361,7 @@ fn one_task_that_fits_is_no_surplus() {
     for (tasks, util, surplus) in [(1, 100, false), (2, 100, true), (1, 400, true)] {
         let mut facts = machine(&[cluster(2, 462), cluster(2, 1024)]);
         facts.perf_domains.clear();
-        let mut core = core(&facts, "wakeplace", &[("energy_no_watts", "off")]);
+        let mut core = core(&facts, "wakeplace", &[]);
         freeze(&mut core);
         put(&mut core, 0, tasks, 1024, util, util);
         let mut task = queued(&mut core, 1, 0, util);

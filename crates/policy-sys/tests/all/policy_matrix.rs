@@ -9,8 +9,7 @@
 //! Tests by part: lines 1, 2 and 6 (`wp_select_normal`, `wp_select_idle_sibling`); 3 to 5
 //! (`wp_find_energy_efficient_cpu`); 7, 9 to 13 and 17 (`wp_pack_select`); 19 (`wp_mc_select`); 14
 //! to 16 (`wp_short_decide`); 18 (`wp_headroom`); `a_mode_changes_live`, `names_go_before_the_mode`
-//! (`wp_mc_rules`, `wp_packing`); `clocks_are_a_model` (the policy's `energy_no_watts`). The test
-//! of line N is `line_N_` and more.
+//! (`wp_mc_rules`, `wp_packing`). The test of line N is `line_N_` and more.
 //! Helpers, and who fails with them: `placed`, `task` (most tests, `line_1_pinned` among them);
 //! `hikey` (7 tests, `line_1_pinned` among them); `caches` (10 tests, `line_2_overloaded` among
 //! them); `fork` (6 tests, `line_9_and_10_new_tasks` among them); `load` (12 tests,
@@ -49,10 +48,7 @@ fn hikey(mode: &str) -> Core {
 fn no_model(mode: &str) -> Core {
     let mut facts = machine(&tc2());
     facts.perf_domains.clear();
-    let settings = [("mode", mode), ("energy_no_watts", "off")];
-    let mut core = core(&facts, "wakeplace", &settings);
-    freeze(&mut core);
-    core
+    placed(&facts, mode)
 }
 
 /// Caches of so many CPUs each, in nodes of their own where there are several; no threads.
@@ -274,19 +270,6 @@ fn line_8_misfit_without_a_model() {
             "{mode}"
         );
     }
-}
-
-/// Where CPUs differ and have clocks there is a model, if only of these
-/// (docs/rules/energy-no-watts.md#no-watts-when): the energy-aware lines hold. `performance` has
-/// none of it.
-#[test]
-fn clocks_are_a_model() {
-    let mut facts = machine(&tc2());
-    facts.perf_domains.clear();
-    for (mode, active) in [("auto", 1), ("performance", 0), ("balanced", 1)] {
-        assert_eq!(placed(&facts, mode).state().energy_active, active, "{mode}");
-    }
-    assert_eq!(caches(&[2, 2], "auto").state().nr_perf_doms, 0);
 }
 
 // ------------------------------------------------------------------------------- symmetric

@@ -13,7 +13,7 @@
 
 use super::Writer;
 use crate::form::{entry, number};
-use crate::import::fill::idle_power;
+use crate::import::fill::{cluster_idle_power, idle_power};
 use crate::import::found::{FoundIdle, IdlePower, Scale};
 use crate::import::text::source;
 use std::fmt::Write;
@@ -89,16 +89,22 @@ impl Writer<'_> {
     fn assumed_power(&self, state: &FoundIdle, cpu: u16) -> IdlePower {
         let clocks = &self.found.clocks;
         let clock = clocks.iter().find(|clock| clock.cpus.contains(&cpu));
-        let powers = clock.into_iter().flat_map(|clock| &clock.points);
-        let lowest = powers.filter_map(|point| point.power).min().unwrap_or(0);
+        let points = || clock.into_iter().flat_map(|clock| &clock.points);
+        let lowest = points().filter_map(|point| point.power).min().unwrap_or(0);
+        let of_cluster = points().filter_map(|point| point.cluster_power).min();
         let states = &self.found.idle;
         let first = states.iter().find(|other| other.cpus.contains(&cpu));
         let shallowest = first.is_some_and(|first| std::ptr::eq(first, state));
         let kind = self.cpu(cpu).kind.as_deref().unwrap_or_default();
         let (cpu, from) = idle_power(kind, lowest, shallowest);
+        let asleep = of_cluster.filter(|_| state.cluster).map(cluster_idle_power);
+        let (cluster, from) = match asleep {
+            Some((power, text)) => (Some(power), Origin::assumed(from.text + &text)),
+            None => (None, from),
+        };
         IdlePower {
             cpu,
-            cluster: None,
+            cluster,
             lowest,
             from,
         }
