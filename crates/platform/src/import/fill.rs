@@ -9,7 +9,8 @@
 //! passes the rules of `read`. Free: what leaves the files of imports as they are (ARCHITECTURE.md,
 //! "What a change may touch"), and words of messages that no test quotes. Tests by part:
 //! `grids_have_both_limits_and_fit` (`grid`), `idle_power_is_that_of_the_boards_made_by_hand`
-//! (`idle_power`, `cluster_idle_power`), architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
+//! (`idle_power`, `cluster_idle_power`),
+//! architectures.rs::`each_instruction_set_has_its_own_defaults` (`tick`, `idle`),
 //! architectures.rs::`what_is_not_modelled_is_said` (`arch`),
 //! `big_cpus_that_are_offline_leave_a_smaller_scale` (`capacities`), `two_sockets_with_threads`
 //! (`one_clock_per_core`, `latency`, `power`), `a_virtual_machine_of_one_cpu` (`clocks`),

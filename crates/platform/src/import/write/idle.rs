@@ -14,7 +14,7 @@
 use super::Writer;
 use crate::form::{entry, number};
 use crate::import::fill::{cluster_idle_power, idle_power};
-use crate::import::found::{FoundIdle, IdlePower, Scale};
+use crate::import::found::{FoundIdle, IdlePower, Origin, Scale};
 use crate::import::text::source;
 use std::fmt::Write;
 
