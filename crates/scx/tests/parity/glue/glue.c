@@ -339,6 +339,56 @@ static void claims(void)
 	EXPECT(!forget_claim(c));
 }
 
+/* So many tasks more of `group` are runnable, of nice 0; below 0: fewer. */
+static void count_tasks(u32 group, u32 more)
+{
+	wp_live_group_add_tasks(&cgroups, group, more, 0);
+	WP_ADD(&cgroups.group[group].load, more * 1024);
+}
+
+/*
+ * Two CPUs have each begun to settle a group with another number of tasks, and write in either
+ * order, or one of them after the other has found all as it should be. Each then goes on. On two
+ * CPUs each task counts 1024 (7.3), and the outer group has what the inner one has.
+ */
+static void two_settlers(void)
+{
+	u32 outer = wp_live_group_new(&cgroups, 0), inner = wp_live_group_new(&cgroups, outer);
+	struct wp_live_group *g = &cgroups.group[inner], *around = &cgroups.group[outer];
+	u32 order, had[2], part[2];
+
+	cgroups.most_cpus = 2;
+	for (order = 0; order < 2; order++) {
+		had[0] = g->counted;
+		count_tasks(inner, 1);
+		part[0] = wp_live_group_part(&cgroups, g);
+		had[1] = g->counted;
+		count_tasks(inner, 1);
+		part[1] = wp_live_group_part(&cgroups, g);
+		EXPECT(!had[0] && !had[1] && part[0] == 1024 && part[1] == 2048);
+		wp_live_group_enter(&cgroups, g, had[order], part[order]);
+		wp_live_group_enter(&cgroups, g, had[!order], part[!order]);
+		EXPECT(g->counted == part[order] && around->load == part[order]);
+		wp_live_group_settle(&cgroups, inner);
+		EXPECT(g->counted == 2048 && around->load == 2048 && around->counted == 2048);
+		wp_live_group_settle(&cgroups, inner);
+		EXPECT(around->load == 2048);
+		/* the last but one sleeps here, and wakes there before this CPU has written */
+		count_tasks(inner, -1u);
+		had[0] = g->counted;
+		part[0] = wp_live_group_part(&cgroups, g);
+		count_tasks(inner, 1);
+		wp_live_group_settle(&cgroups, inner);
+		wp_live_group_enter(&cgroups, g, had[0], part[0]);
+		EXPECT(part[0] == 1024 && around->load == 1024);
+		wp_live_group_settle(&cgroups, inner);
+		EXPECT(g->counted == 2048 && around->load == 2048);
+		count_tasks(inner, -2u);
+		wp_live_group_settle(&cgroups, inner);
+		EXPECT(!g->counted && !around->load && !around->counted);
+	}
+}
+
 /* Nobody is kicked from a CPU on its way out. */
 static void kicks(void)
 {
@@ -365,6 +415,7 @@ static const struct {
 	{ "pushes", pushes },
 	{ "claims", claims },
 	{ "kicks", kicks },
+	{ "two-settlers", two_settlers },
 };
 
 int main(int count, char **words)
