@@ -13,8 +13,9 @@
 //! queue.bpf.h: `ticks` (`wakeplace_running`, `wakeplace_tick`, `may_go_on`), `overdue`
 //! (`take_overdue`), `pushes` (`push_wanted`, `drop_push`, `take_wish`); slice.bpf.h: `timers`
 //! (`arm_timer`); pull.bpf.h: `carried` (`take_to_wait`); machine.bpf.h: `claims`
-//! (`forget_claim`); state.bpf.h: `kicks` (`kick`). Of the core, for two CPUs side by side:
-//! `two_settlers` (`wp_live_group_part`, `wp_live_group_enter`).
+//! (`forget_claim`); state.bpf.h: `kicks` (`kick`); place.bpf.h and compat.h: `at_once`
+//! (`take_claimed`, `at_once`). Of the core, for two CPUs side by side: `two_settlers`
+//! (`wp_live_group_part`, `wp_live_group_enter`).
 //! Helpers, and who fails with them: `program`, `holds` (all tests, `user_time` among them).
 
 use std::path::{Path, PathBuf};
@@ -87,6 +88,7 @@ cases! {
     claims: "claims",
     kicks: "kicks",
     two_settlers: "two-settlers",
+    at_once: "at-once",
 }
 
 #[test]

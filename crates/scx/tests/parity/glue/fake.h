@@ -51,6 +51,7 @@ static struct {
 	struct return_work return_work;
 	u32 has_return_work;
 	u32 fails; /* the next move of a task fails */
+	u64 enq_flags; /* of the last insertion */
 } fake;
 
 const struct rq runqueues;
@@ -181,23 +182,25 @@ static void put(struct task_struct *p, u64 queue, u64 vtime)
 
 void scx_bpf_dsq_insert(struct task_struct *p, u64 queue, u64 slice, u64 flags)
 {
+	fake.enq_flags = flags;
 	put(p, queue, 0);
 }
 
 bool scx_bpf_dsq_insert___v2___form(struct task_struct *p, u64 queue, u64 slice, u64 flags)
 {
-	put(p, queue, 0);
+	scx_bpf_dsq_insert(p, queue, slice, flags);
 	return true;
 }
 
 void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 queue, u64 slice, u64 vtime, u64 flags)
 {
+	fake.enq_flags = flags;
 	put(p, queue, vtime);
 }
 
 bool __scx_bpf_dsq_insert_vtime(struct task_struct *p, struct scx_bpf_dsq_insert_vtime_args *args)
 {
-	put(p, args->dsq_id, args->vtime);
+	scx_bpf_dsq_insert_vtime(p, args->dsq_id, args->slice, args->vtime, args->enq_flags);
 	return true;
 }
 

@@ -23,6 +23,9 @@ static int bad;
 		}                                                                                  \
 	} while (0)
 
+/* The kernel's: a task is enqueued anew. */
+#define SCX_ENQ_REENQ (1ull << 40)
+
 #define S 1000000000ull
 #define MS 1000000ull
 
@@ -339,6 +342,45 @@ static void claims(void)
 	EXPECT(!forget_claim(c));
 }
 
+/* It has come back: it waits in its CPU's queue by deadline, and is counted there once. The flag
+ * for local queues, which would be an error with this queue, is not passed on. */
+static bool is_back(const struct fake *f, u32 cpu)
+{
+	return f->waits && f->queue == dsq_of(cpu) && f->vtime == f->live.wp.deadline_ns &&
+	       fake.enq_flags == SCX_ENQ_REENQ && f->live.wp.on_rq && f->live.wp.cpu == cpu &&
+	       ctx.cpus[cpu].queue.nr_running == 1;
+}
+
+/*
+ * Who wakes to an idle CPU is to run there at once. The kernel gives it back if that CPU has got a
+ * real-time task: before it ran, so that it is counted first then, and as it ran.
+ */
+static void at_once_or_back(void)
+{
+	struct fake *f = &fake.tasks[0];
+	u64 runs[2] = { (u64)&f->task, 1 }, back[2] = { (u64)&f->task, SCX_ENQ_REENQ };
+
+	lacks_enum_values = true; /* before 7.1 */
+	take_claimed(&f->task, &f->live, 1, fake.now);
+	EXPECT(f->queue == SCX_DSQ_LOCAL && fake.enq_flags == 0);
+	lacks_enum_values = false;
+	f->live.asleep = 1;
+	f->task.thread_info.cpu = 1;
+	take_claimed(&f->task, &f->live, 1, fake.now);
+	EXPECT(f->queue == SCX_DSQ_LOCAL && fake.enq_flags == 1ull << 33);
+	EXPECT(ctx.cpus[1].queue.pending == 1 && f->live.runnable_ns == fake.now);
+	pass(MS);
+	wakeplace_enqueue(back);
+	EXPECT(is_back(f, 1) && !ctx.cpus[1].queue.pending && !f->live.asleep);
+	EXPECT(f->live.runnable_ns == fake.now - MS); /* it waits since it woke */
+	wakeplace_running(runs);
+	EXPECT(f->live.wp.running && !f->live.runnable_ns && stats[1].switches == 1);
+	pass(MS);
+	wakeplace_stopping(runs);
+	wakeplace_enqueue(back);
+	EXPECT(is_back(f, 1) && !f->live.wp.running && stats[1].run_ns == MS);
+}
+
 /* So many tasks more of `group` are runnable, of nice 0; below 0: fewer. */
 static void count_tasks(u32 group, u32 more)
 {
@@ -416,6 +458,7 @@ static const struct {
 	{ "claims", claims },
 	{ "kicks", kicks },
 	{ "two-settlers", two_settlers },
+	{ "at-once", at_once_or_back },
 };
 
 int main(int count, char **words)
