@@ -147,7 +147,8 @@ WP_INLINE void wp_live_queue_left(const struct wp_ctx *ctx, struct wp_task *task
 {
 	u32 weight = task->vq_weight;
 
-	lag = wp_live_queue_clamp(lag, wp_live_queue_most_lag(ctx, weight));
+	if (lag) /* a task that was alone is owed nothing, and owes nothing */
+		lag = wp_live_queue_clamp(lag, wp_live_queue_most_lag(ctx, weight));
 	if (weight != task->weight) { /* it weighs something else now */
 		lag = wp_live_queue_share(lag, weight, wp_max(task->weight, 1));
 		rest = wp_live_queue_share(rest, weight, wp_max(task->weight, 1));
