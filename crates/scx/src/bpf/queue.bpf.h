@@ -309,7 +309,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		unpark(cpu);
 	if (wish_of(cpu)->overdue && take_overdue(cpu))
 		return;
-	waiting = nr_queued(dsq_of(cpu));
+	/* who waits here is counted (arrive): without anybody the kernel need not find the queue */
+	waiting = WP_AT(ctx.cpus, cpu)->queue.nr_running ? nr_queued(dsq_of(cpu)) : 0;
 	stays = goes_on && may_go_on(prev, cpu);
 	/* if one task waits and no task goes on, there is no choice: the waiting task runs */
 	taken = waiting > !stays && (stays || !goes_on || cgroups.limited) &&
