@@ -6,19 +6,18 @@
  * verifier counts (`what_the_verifier_processes_stays_below_its_ceilings`).
  *
  * Tests by part: guest.sh placement (wakeplace_select_cpu, decide, fill_waker), affinity-storm
- * (usable), hackbench and ping-pong (take_claimed); parity/glue.rs `at_once` has take_claimed, and
- * what follows if the kernel gives its task back. wakeplace_wake_up, wakeplace_exec and
- * count_reason have no test of their own: a fault of theirs shows in counters alone. The kernel
- * calls what begins with wakeplace_.
+ * (usable), hackbench and ping-pong (take_claimed). parity/glue.rs has `at_once` (take_claimed, and
+ * what follows if the kernel gives its task back), `usable`, `wakes` (wakeplace_select_cpu,
+ * count_reason) and `woken_sync` (wakeplace_wake_up). wakeplace_exec has no test of its own: a
+ * fault of its shows in counters alone. The kernel calls what begins with wakeplace_.
  *
  * Kernel: ops select_cpu(), kernel/sched/ext.c; try_to_wake_up(), kernel/sched/core.c
  * Rule: docs/rules/wake-ups.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
  * Covers: guest.sh placement: heavy tasks get to big CPUs; affinity-storm: no CPU is chosen that a
  *         mask forbids (the kernel would end the scheduler); parity compares the core's functions
- *         that this file calls with the native build; it does not run this file (a callback cannot
- *         be run alone).
- * Untried: an idle CPU that another waker claims first.
+ *         that this file calls with the native build; its glue.rs runs some of this file on a
+ *         kernel of one thread.
  */
 #ifndef SCX_WAKEPLACE_PLACE_H
 #define SCX_WAKEPLACE_PLACE_H

@@ -12,8 +12,9 @@
  * is_queued), long-wait (take_overdue), small-quota (may_go_on), affinity-storm (take_wish),
  * displaced (wakeplace_cpu_release), inside (the quota in wakeplace_tick), `cargo xtask live-waits`
  * (preempts, arm_if_waiting). parity/glue.rs has `pushes` (push_wanted, drop_push, take_wish),
- * `overdue` (take_overdue) and `ticks` (may_go_on, wakeplace_tick). wakeplace_yield and
- * note_pressure have no test of their own. The kernel calls what begins with wakeplace_.
+ * `overdue` (take_overdue), `ticks` (may_go_on, wakeplace_tick), `preempting` and `the_next`
+ * (queue_task), `dispatching` (wakeplace_dispatch), `yields` (wakeplace_yield) and `pressure`
+ * (note_pressure). The kernel calls what begins with wakeplace_.
  *
  * Kernel: ops enqueue(), dispatch(), yield(), running(), stopping(), cpu_release(), tick(),
  *         kernel/sched/ext.c

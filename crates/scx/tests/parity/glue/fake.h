@@ -52,6 +52,10 @@ static struct {
 	u32 has_return_work;
 	u32 fails; /* the next move of a task fails */
 	u64 enq_flags; /* of the last insertion */
+	u32 lengths; /* how often a queue's length was asked for */
+	u32 perf_asked;
+	struct rq rq[NR_CPUS];
+	u32 idle_cpus; /* a bit each: those that the kernel takes for idle */
 } fake;
 
 const struct rq runqueues;
@@ -126,6 +130,8 @@ u64 bpf_jiffies64(void)
 
 void *bpf_per_cpu_ptr(const void *variable, u32 cpu)
 {
+	if (variable == (const void *)&runqueues)
+		return &fake.rq[cpu % NR_CPUS];
 	return (void *)variable;
 }
 
@@ -167,6 +173,7 @@ s32 scx_bpf_dsq_nr_queued(u64 queue)
 	s32 count = 0;
 	u32 i;
 
+	fake.lengths++;
 	for (i = 0; i < NR_TASKS; i++)
 		count += fake.tasks[i].waits && fake.tasks[i].queue == queue;
 	return count;
@@ -266,12 +273,19 @@ bool scx_bpf_dsq_move_vtime(struct bpf_iter_scx_dsq *it, struct task_struct *p, 
 
 bool scx_bpf_dsq_move_to_local(u64 queue)
 {
-	return false;
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *first;
+
+	bpf_iter_scx_dsq_new(&it, queue, 0);
+	first = bpf_iter_scx_dsq_next(&it);
+	if (first)
+		put(first, SCX_DSQ_LOCAL, 0);
+	return first != 0;
 }
 
 bool scx_bpf_dsq_move_to_local___v2___form(u64 queue, u64 flags)
 {
-	return false;
+	return scx_bpf_dsq_move_to_local(queue);
 }
 
 void scx_bpf_kick_cpu(s32 cpu, u64 flags)
@@ -282,11 +296,15 @@ void scx_bpf_kick_cpu(s32 cpu, u64 flags)
 
 bool scx_bpf_test_and_clear_cpu_idle(s32 cpu)
 {
-	return false;
+	bool was = fake.idle_cpus >> cpu & 1;
+
+	fake.idle_cpus &= ~(1u << cpu);
+	return was;
 }
 
 void scx_bpf_cpuperf_set(s32 cpu, u32 perf)
 {
+	fake.perf_asked++;
 }
 
 u32 scx_bpf_reenqueue_local(void)

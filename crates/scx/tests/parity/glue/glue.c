@@ -2,6 +2,7 @@
 /*
  * One structure of the glue at a time, on a kernel of one thread (fake.h): src/bpf and the core as
  * they are loaded (WP_LIVE), as a program of this machine. Prints what is not as it must be.
+ * Quotas, pushes, claims and groups are here; tasks.h has what happens to a task, cpus.h to a CPU.
  *
  *   glue CASE
  *
@@ -18,7 +19,7 @@ static int bad;
 #define EXPECT(what)                                                                               \
 	do {                                                                                       \
 		if (!(what)) {                                                                     \
-			printf("line %d: not so: %s\n", __LINE__, #what);                          \
+			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what);                  \
 			bad = 1;                                                                   \
 		}                                                                                  \
 	} while (0)
@@ -441,6 +442,9 @@ static void kicks(void)
 	EXPECT(fake.kicks[1] == 1);
 }
 
+#include "tasks.h"
+#include "cpus.h"
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -459,6 +463,26 @@ static const struct {
 	{ "kicks", kicks },
 	{ "two-settlers", two_settlers },
 	{ "at-once", at_once_or_back },
+	{ "sleeps", sleeps },
+	{ "weights", weights },
+	{ "bound", bound },
+	{ "hints", hints },
+	{ "usable", usable_cpus },
+	{ "wakes", wakes },
+	{ "woken-sync", woken_sync },
+	{ "preempting", preempting },
+	{ "the-next", the_next },
+	{ "dispatching", dispatching },
+	{ "taking", taking },
+	{ "asking", asking_for_a_push },
+	{ "yields", yields },
+	{ "lazy", lazy_slices },
+	{ "slice-ends", slice_ends },
+	{ "leaving", leaving_cpu },
+	{ "frequency", frequency },
+	{ "rescue", rescue },
+	{ "idles", idles },
+	{ "pressure", pressure },
 };
 
 int main(int count, char **words)
