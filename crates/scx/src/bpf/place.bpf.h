@@ -8,8 +8,8 @@
  * Tests by part: guest.sh placement (wakeplace_select_cpu, decide, fill_waker), affinity-storm
  * (usable), hackbench and ping-pong (take_claimed). parity/glue.rs has `at_once` (take_claimed, and
  * what follows if the kernel gives its task back), `usable`, `wakes` (wakeplace_select_cpu,
- * count_reason) and `woken_sync` (wakeplace_wake_up). wakeplace_exec has no test of its own: a
- * fault of its shows in counters alone. The kernel calls what begins with wakeplace_.
+ * count_reason), `woken_sync` (wakeplace_wake_up) and `execs` (wakeplace_exec). The kernel calls
+ * what begins with wakeplace_.
  *
  * Kernel: ops select_cpu(), kernel/sched/ext.c; try_to_wake_up(), kernel/sched/core.c
  * Rule: docs/rules/wake-ups.md

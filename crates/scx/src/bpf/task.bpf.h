@@ -11,8 +11,8 @@
  * (wakeplace_enable, wakeplace_disable: start, end, killed loader). parity/glue.rs has `user_time`
  * (note_user_time), `carried` (end_carried), `weights` (wakeplace_set_weight, weight_of,
  * note_class, withdraw), `bound` (wakeplace_set_cpumask, copy_mask, count_bound, is_bound), `hints`
- * (note_clamps), `sleeps` (arrive, depart, unqueue, account_run) and `taking` (account_move).
- * inherit_signals has no test of its own. The kernel calls what begins with wakeplace_.
+ * (note_clamps), `sleeps` (arrive, depart, unqueue, account_run), `taking` (account_move) and
+ * `comes` (inherit_signals). The kernel calls what begins with wakeplace_.
  *
  * Kernel: ops init_task(), enable(), disable(), set_weight(), set_cpumask(), cgroup_move(),
  *         kernel/sched/ext.c

@@ -7,12 +7,14 @@
 //!
 //! What must stay: each case of glue/glue.c is a test here. Free: the order of cases.
 //! Tests by part (in crates/scx/src/bpf): place.bpf.h: `wakes` (`wakeplace_select_cpu`, `decide`,
-//! `fill_waker`, `count_reason`), `usable` (`usable`), `woken_sync` (`wakeplace_wake_up`),
-//! `at_once` (`take_claimed`, and `at_once` of compat.h); task.bpf.h: `user_time`
-//! (`note_user_time`), `carried` (`end_carried`), `sleeps` (`arrive`, `depart`, `unqueue`,
-//! `account_run`, `wakeplace_stopping`), `weights` (`wakeplace_set_weight`, `weight_of`,
-//! `note_class`, `withdraw`), `bound` (`wakeplace_set_cpumask`, `copy_mask`, `count_bound`,
-//! `is_bound`), `hints` (`note_clamps`); cgroup.bpf.h: `quota_holders` (`has_quota`,
+//! `fill_waker`, `count_reason`), `usable` (`usable`), `woken_sync` (`wakeplace_wake_up`), `execs`
+//! (`wakeplace_exec`), `at_once` (`take_claimed`, and `at_once` of compat.h); task.bpf.h: `comes`
+//! (`wakeplace_init_task`, `inherit_signals`), `user_time` (`note_user_time`), `carried`
+//! (`end_carried`), `sleeps` (`arrive`, `depart`, `unqueue`, `account_run`, `wakeplace_stopping`),
+//! `weights` (`wakeplace_set_weight`, `weight_of`, `note_class`, `withdraw`), `bound`
+//! (`wakeplace_set_cpumask`, `copy_mask`, `count_bound`, `is_bound`), `hints` (`note_clamps`);
+//! cgroup.bpf.h: `groups` (`wakeplace_cgroup_init`, `wakeplace_cgroup_exit`,
+//! `wakeplace_cgroup_move`, `group_of`, `own_group_of`, `is_idle`), `quota_holders` (`has_quota`,
 //! `quota_wait_ns`); quota.bpf.h: `held_at_return` (`park`, `park_waiting`, `held_back`,
 //! `ask_return`, `returned`), `unparking` (`unpark`, `parked_wait_ns`, `before_parked`),
 //! `a_lost_look` (`unpark_due`, `arm_unpark`); queue.bpf.h: `ticks` (`wakeplace_running`,
@@ -119,6 +121,9 @@ cases! {
     rescue: "rescue",
     idles: "idles",
     pressure: "pressure",
+    comes: "comes",
+    execs: "execs",
+    groups: "groups",
 }
 
 #[test]

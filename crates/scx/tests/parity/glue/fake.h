@@ -19,6 +19,7 @@
 #define NR_TASKS 8
 #define NR_CPUS 2
 #define NR_QUEUES 16
+#define NR_GROUPS 12
 
 /* A task: what the kernel has of it, what the glue has, and where it waits. */
 struct fake {
@@ -30,8 +31,17 @@ struct fake {
 	u64 stamp;
 };
 
+/* A control group: what the kernel has of it, and what the glue keeps with it. */
+struct fake_group {
+	struct cgroup cgroup;
+	struct task_group tg;
+	struct cgroup_number number;
+	u32 has_number;
+};
+
 static struct {
 	struct fake tasks[NR_TASKS];
+	struct fake_group groups[NR_GROUPS]; /* each in the one before */
 	u64 stamps;
 	u64 jiffies;
 	u64 now;
@@ -74,7 +84,10 @@ void *bpf_task_storage_get(void *map, void *task, void *value, u64 flags)
 
 void *bpf_cgrp_storage_get(void *map, void *cgroup, void *value, u64 flags)
 {
-	return 0;
+	struct fake_group *group = cgroup; /* its first member */
+
+	group->has_number |= flags & BPF_LOCAL_STORAGE_GET_F_CREATE;
+	return group->has_number ? &group->number : 0;
 }
 
 void *bpf_map_lookup_elem(void *map, const void *key)
@@ -325,7 +338,7 @@ void scx_bpf_error_bstr(char *format, unsigned long long *data, u32 size)
 
 struct cgroup *bpf_cgroup_ancestor(struct cgroup *cgroup, int level)
 {
-	return 0;
+	return &fake.groups[level % NR_GROUPS].cgroup;
 }
 
 void bpf_cgroup_release(struct cgroup *cgroup)

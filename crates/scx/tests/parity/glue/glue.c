@@ -483,6 +483,9 @@ static const struct {
 	{ "rescue", rescue },
 	{ "idles", idles },
 	{ "pressure", pressure },
+	{ "comes", comes },
+	{ "execs", execs },
+	{ "groups", groups },
 };
 
 int main(int count, char **words)

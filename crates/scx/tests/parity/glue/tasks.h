@@ -185,6 +185,94 @@ static void wakes(void)
 	EXPECT(wakeplace_select_cpu(args) == 1 && stats[0].forks == 1 && stats[0].wakeups == 3);
 }
 
+/* A fork remembers what its parent does as a waker. Of an older task the fair class has the
+ * signals, 1024 at most. */
+static void comes(void)
+{
+	struct fake *f = &fake.tasks[0];
+	struct scx_init_task_args with = { .fork = true };
+	u64 args[2] = { (u64)&f->task, (u64)&with };
+
+	f->task.static_prio = DEFAULT_PRIO;
+	of(fake.current)->live.wp.waker.wakee_flips = 5;
+	EXPECT(wakeplace_init_task(args) == 0);
+	EXPECT(f->live.forked && f->live.go_to == WP_NONE && f->live.wp.id == 1);
+	EXPECT(f->live.wp.waker.wakee_flips == 5 && f->live.wp.weight == 1024);
+	EXPECT(f->live.wp.allowed[0] == 3 && f->live.wp.nr_allowed == 2);
+	with.fork = false;
+	f->task.wakee_flips = 7;
+	f->task.se.avg.util_avg = 2000;
+	f->task.se.avg.runnable_avg = 300;
+	f->task.se.avg.util_est = 400 | WP_UTIL_EST_UNCHANGED;
+	EXPECT(wakeplace_init_task(args) == 0 && !f->live.forked);
+	EXPECT(f->live.wp.waker.wakee_flips == 7 && f->live.wp.avg.util_avg == 1024);
+	EXPECT(f->live.wp.avg.runnable_avg == 300 && f->live.wp.util_est == 400);
+}
+
+/* A task that execs stays where it is, or where the core wants it elsewhere is made to move. */
+static void execs(void)
+{
+	struct fake *f = &fake.tasks[0];
+	u64 args[1] = { (u64)&f->task };
+
+	wakeplace_exec(args);
+	EXPECT(stats[0].execs == 1 && stats[0].placed == 1 && f->live.go_to == WP_NONE);
+	EXPECT(!fake.kicks[0]);
+	f->live.wp.allowed[0] = 2; /* it may not stay */
+	wakeplace_exec(args);
+	EXPECT(stats[0].execs == 2 && stats[1].placed == 1 && f->live.go_to == 1);
+	EXPECT(fake.kicks[0] == 1 && fake.kick_flags == SCX_KICK_PREEMPT);
+	f->live.go_to = WP_NONE;
+	f->task.nr_cpus_allowed = 1; /* nothing to choose */
+	wakeplace_exec(args);
+	EXPECT(stats[0].execs == 2 && f->live.go_to == WP_NONE);
+}
+
+/*
+ * Groups get numbers, each the core's parent of the next; the root has none. cpu.weight 200 is 2048
+ * of shares, cpu.idle 3. The ninth in a row counts as the eighth, and changes nothing there. A task
+ * that moves is of the new group.
+ */
+static void groups(void)
+{
+	struct scx_cgroup_init_args with = { .weight = 200, .bw_period_us = 100000,
+					     .bw_quota_us = -1ull };
+	struct fake *f = &fake.tasks[0];
+	u64 args[3] = { 0, (u64)&with, 0 };
+	u32 level, eighth, ninth;
+
+	fake.groups[2].tg.idle = 1;
+	for (level = 0; level < 10; level++) {
+		struct fake_group *g = &fake.groups[level];
+
+		g->cgroup.level = (int)level;
+		g->cgroup.subsys[0] = &g->tg.css;
+		args[0] = (u64)&g->cgroup;
+		EXPECT(wakeplace_cgroup_init(args) == 0);
+	}
+	EXPECT(!fake.groups[0].has_number && group_of(&fake.groups[0].cgroup) == 0);
+	EXPECT(cgroups.group[group_of(&fake.groups[1].cgroup)].shares == 2048);
+	EXPECT(cgroups.group[group_of(&fake.groups[2].cgroup)].shares == 3);
+	EXPECT(cgroups.group[group_of(&fake.groups[2].cgroup)].parent ==
+	       group_of(&fake.groups[1].cgroup));
+	EXPECT(cgroups.limited == 0);
+	eighth = group_of(&fake.groups[8].cgroup);
+	ninth = group_of(&fake.groups[9].cgroup);
+	EXPECT(eighth == ninth && own_group_of(&fake.groups[8].cgroup) == eighth);
+	EXPECT(own_group_of(&fake.groups[9].cgroup) == 0);
+	args[0] = (u64)&fake.groups[9].cgroup;
+	args[1] = 300;
+	wakeplace_cgroup_set_weight(args);
+	EXPECT(cgroups.group[eighth].shares == 2048);
+	args[0] = (u64)&f->task;
+	args[2] = (u64)&fake.groups[9].cgroup;
+	wakeplace_cgroup_move(args);
+	EXPECT(f->live.member.group == eighth);
+	args[0] = (u64)&fake.groups[8].cgroup;
+	wakeplace_cgroup_exit(args);
+	EXPECT(!cgroups.group[eighth].known);
+}
+
 /* Only a task with one CPU is told so of a synchronous wake-up: select_cpu tells the others. */
 static void woken_sync(void)
 {
