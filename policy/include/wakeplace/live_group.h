@@ -6,8 +6,8 @@
  * member per task. Group 0 is the root.
  *
  * What must stay: several CPUs change a group's load, counts and budget at once, so they are added
- * to by WP_ADD; a place is free where `known` is 0; times are ns, quotas are set in us. Tests by
- * part, names alone being of crates/policy-sys/tests/all:
+ * to by WP_ADD, and `counted` is exchanged by WP_CAS; a place is free where `known` is 0; times are
+ * ns, quotas are set in us. Tests by part, names alone being of crates/policy-sys/tests/all:
  * live_groups.rs::`shares_are_divided_from_the_outside_in` (`shares`, `load`),
  * live_groups.rs::`quotas` and live_groups.rs::`burst` (`budget_ns`),
  * live_park.rs::`a_turn_is_run_whole` (`turn_ns`, `unpaid`),

@@ -61,6 +61,13 @@ extern void bpf_iter_num_destroy(struct wp_iter_num *it) __attribute__((weak, se
 #define WP_BARRIER(var) __asm__ volatile("" : "+r"(var))
 /* A sum that other CPUs add to while its owner takes it away whole. */
 #define WP_ADD(ptr, value) ((void)__sync_fetch_and_add((ptr), (value)))
+/* The same; what is read later is read after other CPUs can see it. BPF orders nothing by an
+ * addition whose result is not used. */
+#define WP_ADD_ORDERED(ptr, value)                                                                 \
+	do {                                                                                       \
+		__typeof__(*(ptr)) wp_v = __sync_fetch_and_add((ptr), (value));                    \
+		WP_BARRIER(wp_v);                                                                  \
+	} while (0)
 #define WP_SWAP(ptr, value) __sync_lock_test_and_set((ptr), (value))
 #define WP_TAKE(ptr) WP_SWAP(ptr, 0)
 /* Returns what was there: `from` if it is `to` now. */
@@ -82,6 +89,7 @@ typedef signed long long s64;
 #define WP_BARRIER(var) ((void)0)
 /* Natively one thread owns a context. */
 #define WP_ADD(ptr, value) ((void)(*(ptr) += (value)))
+#define WP_ADD_ORDERED(ptr, value) WP_ADD(ptr, value)
 #define WP_SWAP(ptr, value)                                                                        \
 	({                                                                                         \
 		__typeof__(*(ptr)) wp_v = *(ptr);                                                  \

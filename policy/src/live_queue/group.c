@@ -20,8 +20,8 @@
  * is done, and each task has its own weight.
  *
  * What must stay: numbers of groups are the home's to keep; sums change atomically, since CPUs do
- * it side by side. Fixed point as stated at each function. Free: how sums are kept; what a
- * task weighs only with the page.
+ * it side by side, and who has changed one looks afterwards at what its parent has of it. Fixed
+ * point as stated at each function. Free: how sums are kept; what a task weighs only with the page.
  *
  * Tests by part: (below crates/policy-sys/tests) all/live_groups.rs:
  * `shares_are_divided_from_the_outside_in` (`wp_live_group_weight`, `wp_live_member_weigh`),
@@ -30,7 +30,9 @@
  * (`wp_live_member_count`), `default_weights_leave_tasks_as_they_are` (`wp_live_group_count_odd`,
  * `wp_live_group_set_weight`), `who_sleeps_leaves_its_part` (`wp_live_member_leave`,
  * `wp_live_group_settle`, `wp_live_group_add_tasks`), `idle_groups` (`wp_live_group_set_idle`),
- * `groups_that_are_too_deep_and_places_that_are_taken` (`wp_live_group_new`, `wp_live_group_free`).
+ * `groups_that_are_too_deep_and_places_that_are_taken` (`wp_live_group_new`, `wp_live_group_free`);
+ * crates/scx/tests/parity/glue.rs: `two_settlers` (`wp_live_group_part`, `wp_live_group_enter`: two
+ * CPUs at once).
  *
  * Callers: crates/policy-sys/src/live_group.rs, for the simulator's live queues;
  * crates/scx/src/bpf/cgroup.bpf.h.
@@ -50,6 +52,10 @@
 
 /* A task weighs at least such a part of its queue, or its turn might never come. */
 #define WP_LIVE_GROUP_LEAST 4096u
+
+/* A level takes two steps, one to write and one to look again. The rest is for levels that other
+ * CPUs change meanwhile, a step each time. Chosen by us. */
+#define WP_LIVE_GROUP_STEPS (8 * WP_LIVE_GROUP_LEVELS)
 
 /* Groups count as soon as one has another weight than all others by default. */
 WP_INLINE void wp_live_group_count_odd(struct wp_live_groups *groups, struct wp_live_group *g)
@@ -110,25 +116,44 @@ WP_INLINE u32 wp_live_group_share(const struct wp_live_groups *groups,
 	return (u32)wp_min64((u64)g->shares * wp_live_group_cpus(groups, g), WP_LIVE_GROUP_MOST);
 }
 
-/* What the load of the group's parent has of it, and so on outwards. Another CPU may have changed
- * the load meanwhile: the last one looks again. */
+/* What the load of the group's parent is to have of it. */
+WP_INLINE u32 wp_live_group_part(const struct wp_live_groups *groups, const struct wp_live_group *g)
+{
+	return (s32)g->load > 0 ? wp_live_group_share(groups, g) : 0;
+}
+
+/* The load of the group's parent has `part` of it, no longer `had`; nothing if another CPU has
+ * changed that meanwhile. */
+WP_INLINE void wp_live_group_enter(struct wp_live_groups *groups, struct wp_live_group *g, u32 had,
+				   u32 part)
+{
+	u32 *load = &WP_AT(groups->group, g->parent)->load;
+
+	if (WP_CAS(&g->counted, had, part) == had)
+		WP_ADD_ORDERED(load, part - had);
+}
+
+/*
+ * What the load of the group's parent has of it, and so on outwards. Other CPUs may do the same
+ * side by side, each after it has changed the group. Who has written looks again: so the last one
+ * that writes looks after its write, and whoever changes the group later looks after the change.
+ * One of the two finds what is out of date.
+ */
 WP_INLINE void wp_live_group_settle(struct wp_live_groups *groups, u32 group)
 {
-	u32 level, want, had, look;
+	u32 step, had, part;
 
-	WP_FOR(level, WP_LIVE_GROUP_LEVELS, WP_LIVE_GROUP_LEVELS) {
+	WP_FOR(step, WP_LIVE_GROUP_STEPS, WP_LIVE_GROUP_STEPS) {
 		struct wp_live_group *g = WP_AT(groups->group, group);
 
 		if (!group)
 			break;
-		for (look = 0; look < 2; look++) {
-			want = (s32)g->load > 0 ? wp_live_group_share(groups, g) : 0;
-			if (want == g->counted)
-				break;
-			had = WP_SWAP(&g->counted, want);
-			WP_ADD(&WP_AT(groups->group, g->parent)->load, want - had);
-		}
-		group = g->parent;
+		had = g->counted;
+		part = wp_live_group_part(groups, g);
+		if (part == had)
+			group = g->parent;
+		else
+			wp_live_group_enter(groups, g, had, part);
 	}
 }
 
@@ -204,10 +229,10 @@ WP_INLINE void wp_live_member_count(struct wp_live_groups *groups, struct wp_liv
 		return;
 	member->counted = weight;
 	member->partial = partial;
-	WP_ADD(&g->load, weight - had);
 	if (!weight != !had || partial != was_partial)
 		wp_live_group_add_tasks(groups, member->group, (u32)!!weight - !!had,
 					partial - was_partial);
+	WP_ADD_ORDERED(&g->load, weight - had);
 	wp_live_group_settle(groups, member->group);
 }
 

@@ -186,7 +186,9 @@ WP_SMALL_FN int wp_live_queue_start(struct wp_ctx *ctx WP_NONNULL, struct wp_tas
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	wp_live_queue_place(ctx, task, cpu, now_ns);
+	/* placed there already, as nearly always: a call that did nothing would cost more */
+	if (task->vq_place || task->vq_weight != task->weight || task->vtime_cpu != cpu)
+		wp_live_queue_place(ctx, task, cpu, now_ns);
 	c->live.curr_vtime_ns = task->vtime_ns;
 	c->live.curr_deadline_ns = task->deadline_ns;
 	c->live.curr_start_ns = now_ns;

@@ -123,7 +123,7 @@ WP_INLINE void wp_update_avg_vruntime(struct wp_cpu *c, u64 now_ns)
 WP_SMALL_FN u64 wp_live_queue_slice_ns(const struct wp_ctx *ctx WP_NONNULL)
 {
 	return (u64)ctx->params.vq_slice_ns *
-	       wp_get_update_sysctl_factor(ctx->params.tunable_scaling, ctx->nr_cpus);
+	       wp_scaling_factor(ctx->params.tunable_scaling, ctx->nr_cpus);
 }
 
 /* What a task may be owed or owe while it is away: a slice and the tick that ends it. */
@@ -147,7 +147,8 @@ WP_INLINE void wp_live_queue_left(const struct wp_ctx *ctx, struct wp_task *task
 {
 	u32 weight = task->vq_weight;
 
-	lag = wp_live_queue_clamp(lag, wp_live_queue_most_lag(ctx, weight));
+	if (lag) /* a task that was alone is owed nothing, and owes nothing */
+		lag = wp_live_queue_clamp(lag, wp_live_queue_most_lag(ctx, weight));
 	if (weight != task->weight) { /* it weighs something else now */
 		lag = wp_live_queue_share(lag, weight, wp_max(task->weight, 1));
 		rest = wp_live_queue_share(rest, weight, wp_max(task->weight, 1));

@@ -20,10 +20,10 @@
  * `the_average_follows_the_reference_series` (`wp_dur_sleep`, `wp_dur_next`),
  * `v2_takes_large_changes_only` (`wp_dur_coarse`), `a_cpu_knows_its_running_task`
  * (`wp_note_executing`, `wp_note_current`, `wp_no_current`), `scaling_by_cpus`
- * (`wp_get_update_sysctl_factor`), `buckets_of_times` (`wp_time_bucket`); all/short_wake.rs:
- * `granularity_of_other_queues` (`wp_short_granularity`), `the_edge_of_each_version`,
- * `the_largest_short_average` (`wp_is_short`, `wp_task_run`), `the_measure_of_v1`
- * (`wp_curr_run`).
+ * (`wp_get_update_sysctl_factor`, `wp_scaling_factor`), `buckets_of_times` (`wp_time_bucket`);
+ * all/short_wake.rs: `granularity_of_other_queues` (`wp_short_granularity`),
+ * `the_edge_of_each_version`, `the_largest_short_average` (`wp_is_short`, `wp_task_run`),
+ * `the_measure_of_v1` (`wp_curr_run`).
  *
  * Callers: events of tasks (rq.c, delayed.c, task_group.c, rt_dl_irq.c) note; short_wake.c asks;
  * crates/scx/src/bpf counts (`wp_time_bucket`).
@@ -33,22 +33,30 @@
  */
 #include "wakeplace/policy.h"
 
+/* Factors: a digit of four bits for each number of CPUs from 0 on, from the right. */
+#define WP_FACTORS_LOG 0x433332211ull
+#define WP_FACTORS_LINEAR 0x876543211ull
+#define WP_FACTORS_NONE 0x111111111ull
+
+/* wp_get_update_sysctl_factor where it is asked at each switch: a call would cost more. */
+WP_INLINE u32 wp_scaling_factor(u32 scaling, u32 nr_cpus)
+{
+	u64 factors = WP_FACTORS_NONE;
+
+	if (scaling == WP_SCALING_LOG)
+		factors = WP_FACTORS_LOG;
+	else if (scaling == WP_SCALING_LINEAR)
+		factors = WP_FACTORS_LINEAR;
+	return (u32)(factors >> (wp_min(nr_cpus, 8) * 4)) & 15;
+}
+
 /*
  * min(cpus, 8) or its logarithm: kernel times grow with the machine
  * (docs/rules/short-wakes.md#is-short).
  */
 WP_FN u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus)
 {
-	u32 cpus = wp_min(nr_cpus, 8);
-
-	switch (scaling) {
-	case WP_SCALING_LOG:
-		return 1 + (cpus >= 2) + (cpus >= 4) + (cpus >= 8);
-	case WP_SCALING_LINEAR:
-		return wp_max(cpus, 1);
-	default:
-		return 1;
-	}
+	return wp_scaling_factor(scaling, nr_cpus);
 }
 
 /* Index of the histogram bucket of a time: four per power of two from 4 ns on, one for each ns

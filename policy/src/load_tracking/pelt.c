@@ -168,7 +168,8 @@ WP_FN int wp_update_load_sum(struct wp_sched_avg *avg WP_NONNULL,
 
 /*
  * The same where it is called most, at every switch: within a period, which most steps are, there
- * is nothing but the sums to add to, and no call.
+ * is nothing but the sums to add to, and no call. Nothing at all if no time has passed: a task that
+ * goes to an idle CPU is queued and begins to run at one moment.
  */
 WP_SMALL_FN int wp_avg_step(struct wp_sched_avg *avg WP_NONNULL,
 			    const struct wp_pelt_step *step WP_NONNULL)
@@ -178,6 +179,8 @@ WP_SMALL_FN int wp_avg_step(struct wp_sched_avg *avg WP_NONNULL,
 
 	if (step->now_ns >= avg->last_update_ns) {
 		delta = (step->now_ns - avg->last_update_ns) >> wp_pelt_unit(step);
+		if (!delta)
+			return 0;
 		if (delta + avg->period_contrib < WP_PERIOD_US) {
 			avg->last_update_ns += delta << wp_pelt_unit(step);
 			avg->period_contrib += (u32)delta;

@@ -16,7 +16,8 @@
  * wakeplace_cgroup_set_weight, group_of, own_group_of, weigh, charge, leave_group; cpu.max:
  * wakeplace_cgroup_set_bandwidth, quota_wait_ns), guest.sh long-wait (is_idle,
  * wakeplace_cgroup_set_idle, before 7.0 wakeplace_group_idle), group-storm.sh
- * (wakeplace_cgroup_exit). The kernel calls what begins with wakeplace_; task.bpf.h and queue.bpf.h
+ * (wakeplace_cgroup_exit), parity/glue.rs `groups` (wakeplace_cgroup_init, group_of, own_group_of,
+ * is_idle). The kernel calls what begins with wakeplace_; task.bpf.h and queue.bpf.h
  * call the rest.
  *
  * Kernel: ops cgroup_init(), cgroup_exit(), cgroup_set_weight(), cgroup_set_bandwidth(),

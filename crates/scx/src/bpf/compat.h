@@ -9,14 +9,15 @@
  *   set slice       a field write until 6.18, a function from 7.0
  *   now             a function from 6.14, the clock helper before
  *   at a return     from 6.18, with an argument more than from 7.0 on (..._impl); before, none
+ *   at once         a flag of insertions into local queues, from 7.1 on; before, none
  *
  * What must stay: forms from the newest to the oldest; names with `___` are the loader's way to try
  * one.
  *
  * Tests by part: each guest calls dsq_insert, dsq_insert_vtime, dsq_move_to_local, task_set_slice
  * and now_ns in the form of its kernel; guest.sh inside calls tells_returns and at_next_return
- * (from 6.18 on). The schedulers of crates/foreign/tests call three of them,
- * too.
+ * (from 6.18 on); parity/glue.rs `at_once` asks for the flag (at_once) with and without it. The
+ * schedulers of crates/foreign/tests call three of them, too.
  *
  * Kernel: scx_bpf_dsq_insert(), scx_bpf_dsq_insert_vtime(), scx_bpf_dsq_move_to_local(),
  *         kernel/sched/ext.c, 6.12 to 7.3; bpf_task_work_schedule_resume(), kernel/bpf/helpers.c
@@ -62,6 +63,16 @@ static __always_inline void dsq_insert(struct task_struct *p, u64 dsq, u64 slice
 		scx_bpf_dsq_insert___v2___form(p, dsq, slice, flags);
 	else
 		scx_bpf_dsq_insert(p, dsq, slice, flags);
+}
+
+/*
+ * A flag for dsq_insert into a local queue: the task runs at once, or comes back to enqueue. It
+ * does not wait behind a task of a higher class that the CPU has got meanwhile. 0 where the kernel
+ * does not know it.
+ */
+static __always_inline u64 at_once(void)
+{
+	return bpf_core_enum_value_exists(enum scx_enq_flags, SCX_ENQ_IMMED) ? ENQ_IMMED : 0;
 }
 
 /* By virtual deadline. */

@@ -117,6 +117,9 @@ struct task_group {
 /* Its numbers depend on what the kernel was built with. */
 enum cgroup_subsys_id { cpu_cgrp_id };
 
+/* Asked for by name: not all kernels have it. Its number is ENQ_IMMED. */
+enum scx_enq_flags { SCX_ENQ_IMMED };
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -251,6 +254,7 @@ struct bpf_iter_scx_dsq {
 #define SCX_WAKE_SYNC 16ULL
 #define SCX_ENQ_WAKEUP 1ULL
 #define SCX_ENQ_PREEMPT (1ULL << 32)
+#define ENQ_IMMED (1ULL << 33)
 #define SCX_ENQ_LAST (1ULL << 41)
 #define SCX_DEQ_SLEEP 1ULL
 #define SCX_KICK_IDLE 1ULL

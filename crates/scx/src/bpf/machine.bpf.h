@@ -8,8 +8,8 @@
  * Tests by part: guest.sh hotplug-storm (wakeplace_cpu_online, wakeplace_cpu_offline,
  * give_up_queue, rescue_queue), guest.sh timer-follows (idle_tick, start_timer), the steps that
  * switch (apply_params), tests.rs (wakeplace_init, wakeplace_exit). All guests run
- * wakeplace_update_idle. parity/glue.rs `claims` has forget_claim. note_online has no test of its
- * own.
+ * wakeplace_update_idle. parity/glue.rs has `claims` (forget_claim), `rescue` (rescue_queue,
+ * give_up_queue) and `idles` (wakeplace_update_idle). note_online has no test of its own.
  *
  * Kernel: ops update_idle(), cpu_online(), cpu_offline(), init(), exit(), kernel/sched/ext.c
  * Rule: docs/rules/live-queue.md#vq-timer, docs/rules/hotplug.md#hotplug

@@ -6,18 +6,18 @@
  * verifier counts (`what_the_verifier_processes_stays_below_its_ceilings`).
  *
  * Tests by part: guest.sh placement (wakeplace_select_cpu, decide, fill_waker), affinity-storm
- * (usable), hackbench and ping-pong (take_claimed). wakeplace_wake_up, wakeplace_exec and
- * count_reason have no test of their own: a fault of theirs shows in counters alone. The kernel
- * calls what begins with wakeplace_.
+ * (usable), hackbench and ping-pong (take_claimed). parity/glue.rs has `at_once` (take_claimed, and
+ * what follows if the kernel gives its task back), `usable`, `wakes` (wakeplace_select_cpu,
+ * count_reason), `woken_sync` (wakeplace_wake_up) and `execs` (wakeplace_exec). The kernel calls
+ * what begins with wakeplace_.
  *
  * Kernel: ops select_cpu(), kernel/sched/ext.c; try_to_wake_up(), kernel/sched/core.c
  * Rule: docs/rules/wake-ups.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
  * Covers: guest.sh placement: heavy tasks get to big CPUs; affinity-storm: no CPU is chosen that a
  *         mask forbids (the kernel would end the scheduler); parity compares the core's functions
- *         that this file calls with the native build; it does not run this file (a callback cannot
- *         be run alone).
- * Untried: an idle CPU that another waker claims first.
+ *         that this file calls with the native build; its glue.rs runs some of this file on a
+ *         kernel of one thread.
  */
 #ifndef SCX_WAKEPLACE_PLACE_H
 #define SCX_WAKEPLACE_PLACE_H
@@ -79,13 +79,17 @@ static __always_inline bool usable(const struct task_struct *p, u32 cpu)
 	       bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
 }
 
-/* The idle CPU is this task's. A frame of its own on the stack: decisions go deep. */
+/*
+ * The idle CPU is this task's. If a task of a higher class comes to that CPU first, or another one
+ * is in its local queue, this one comes back to enqueue, and waits where others can take it (from
+ * 7.1 on: at_once). A frame of its own on the stack: decisions go deep.
+ */
 static __noinline int take_claimed(struct task_struct *p, struct task_live *t, u32 cpu, u64 now)
 {
 	WP_AT(ctx.cpus, cpu)->queue.pending = 1;
 	wp_live_queue_place(&ctx, &t->wp, cpu, now);
 	t->runnable_ns = now;
-	dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), 0);
+	dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), at_once());
 	return 0;
 }
 

@@ -9,16 +9,17 @@
  * and that a task is moved under its taker's lock.
  *
  * Tests by part: guest.sh displaced (newidle_balance, take_to_run), hackbench and load-generator
- * (periodic_balance, balance_level, offer_tasks, take_to_wait, count_pulled). ask_push has no test
- * of its own. queue.bpf.h calls newidle_balance and periodic_balance.
+ * (periodic_balance, balance_level, offer_tasks, take_to_wait, count_pulled). parity/glue.rs has
+ * `carried` (take_to_wait), `taking` (take_to_run, count_pulled) and `asking` (ask_push).
+ * queue.bpf.h calls newidle_balance and periodic_balance.
  *
  * Kernel: ops dispatch(), kernel/sched/ext.c
  * Rule: docs/rules/balancing.md
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
  * Covers: guest.sh under load: no task is lost or waits 30 s while CPUs pull, and displaced: a
  *         waiting task is pulled by an idle CPU; parity compares the core's functions that this
- *         file calls with the native build; it does not run this file (a callback cannot be run
- *         alone).
+ *         file calls with the native build; its glue.rs runs some of this file on a kernel of one
+ *         thread.
  * Untried: a task that leaves while another CPU counts it (enum carried) is met by chance alone, in
  *          storms.
  */

@@ -12,8 +12,9 @@
  * is_queued), long-wait (take_overdue), small-quota (may_go_on), affinity-storm (take_wish),
  * displaced (wakeplace_cpu_release), inside (the quota in wakeplace_tick), `cargo xtask live-waits`
  * (preempts, arm_if_waiting). parity/glue.rs has `pushes` (push_wanted, drop_push, take_wish),
- * `overdue` (take_overdue) and `ticks` (may_go_on, wakeplace_tick). wakeplace_yield and
- * note_pressure have no test of their own. The kernel calls what begins with wakeplace_.
+ * `overdue` (take_overdue), `ticks` (may_go_on, wakeplace_tick), `preempting` and `the_next`
+ * (queue_task), `dispatching` (wakeplace_dispatch), `yields` (wakeplace_yield) and `pressure`
+ * (note_pressure). The kernel calls what begins with wakeplace_.
  *
  * Kernel: ops enqueue(), dispatch(), yield(), running(), stopping(), cpu_release(), tick(),
  *         kernel/sched/ext.c
@@ -309,7 +310,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		unpark(cpu);
 	if (wish_of(cpu)->overdue && take_overdue(cpu))
 		return;
-	waiting = nr_queued(dsq_of(cpu));
+	/* who waits here is counted (arrive): without anybody the kernel need not find the queue */
+	waiting = WP_AT(ctx.cpus, cpu)->queue.nr_running ? nr_queued(dsq_of(cpu)) : 0;
 	stays = goes_on && may_go_on(prev, cpu);
 	/* if one task waits and no task goes on, there is no choice: the waiting task runs */
 	taken = waiting > !stays && (stays || !goes_on || cgroups.limited) &&

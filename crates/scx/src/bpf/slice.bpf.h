@@ -8,8 +8,8 @@
  * What must stay: a slice ends at a tick at the latest, timer or not. Times are ns.
  *
  * Tests by part: guest.sh timer-follows and long-wait (slice_end), parity/glue.rs `timers`
- * (arm_timer), `cargo xtask live-waits` (begin_slice, end_slice, arm_slice_end). init_timers runs
- * at each start. queue.bpf.h calls them.
+ * (arm_timer), `lazy` (begin_slice, end_slice) and `slice_ends` (slice_end, arm_slice_end), `cargo
+ * xtask live-waits` (all of them together). init_timers runs at each start. queue.bpf.h calls them.
  *
  * Kernel: hrtick_start(), kernel/sched/core.c
  * Rule: docs/rules/live-queue.md#vq-slice

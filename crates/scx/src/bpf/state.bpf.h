@@ -6,7 +6,8 @@
  * What must stay: layouts that the loader maps (live.h), and one writer for each CPU's counters.
  *
  * Tests by part: guest.sh hotplug-storm (wake_leaving: tests.rs judges how long a CPU takes to go),
- * long-wait (waited_ns), hints.sh (request_freq, carry_out_freq), parity/glue.rs `kicks` (kick).
+ * long-wait (waited_ns), hints.sh (request_freq, carry_out_freq); parity/glue.rs `kicks` (kick),
+ * `leaving` (wake_leaving) and `frequency` (carry_out_freq).
  * live_of, scratch, stats_of, wish_of, cpu_of, dsq_of, nr_queued, nr_waiting and fresh_cpu are used
  * by every step.
  *

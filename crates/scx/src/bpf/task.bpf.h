@@ -8,18 +8,19 @@
  * Tests by part: guest.sh fork-storm (wakeplace_init_task, inherit_signals, note_class, arrive,
  * depart, unqueue, account_run, account_move), affinity-storm (wakeplace_set_cpumask, copy_mask,
  * count_bound, is_bound), group-storm.sh (wakeplace_cgroup_move), hints.sh (note_clamps), tests.rs
- * (wakeplace_enable, wakeplace_disable: start, end, killed loader). withdraw and end_carried are
- * met in storms by chance; parity/glue.rs has `user_time` (note_user_time) and `carried`
- * (end_carried); wakeplace_set_weight and weight_of have no test of their own. The kernel calls
- * what begins with wakeplace_.
+ * (wakeplace_enable, wakeplace_disable: start, end, killed loader). parity/glue.rs has `user_time`
+ * (note_user_time), `carried` (end_carried), `weights` (wakeplace_set_weight, weight_of,
+ * note_class, withdraw), `bound` (wakeplace_set_cpumask, copy_mask, count_bound, is_bound), `hints`
+ * (note_clamps), `sleeps` (arrive, depart, unqueue, account_run), `taking` (account_move) and
+ * `comes` (inherit_signals). The kernel calls what begins with wakeplace_.
  *
  * Kernel: ops init_task(), enable(), disable(), set_weight(), set_cpumask(), cgroup_move(),
  *         kernel/sched/ext.c
  * Rule: docs/rules/signals.md#new-task, docs/rules/live-queue.md#vq-lag
  * Tests: scripts/live/guest.sh, crates/scx/tests/parity
  * Covers: guest.sh fork-storm and affinity-storm: tasks come, change CPUs and go, none is lost;
- *         parity compares the core's functions that this file calls with the native build; it does
- *         not run this file (a callback cannot be run alone).
+ *         parity compares the core's functions that this file calls with the native build; its
+ *         glue.rs runs some of this file on a kernel of one thread.
  * Untried: an attribute that changes while the task is being pulled.
  */
 #ifndef SCX_WAKEPLACE_TASK_H

@@ -6,14 +6,28 @@
 //! (xtask/src/live/tests.rs). Page: docs/internals/checks.md; docs/decisions/011.
 //!
 //! What must stay: each case of glue/glue.c is a test here. Free: the order of cases.
-//! Tests by part (in crates/scx/src/bpf): task.bpf.h: `user_time` (`note_user_time`), `carried`
-//! (`end_carried`); cgroup.bpf.h: `quota_holders` (`has_quota`, `quota_wait_ns`); quota.bpf.h:
-//! `held_at_return` (`park`, `park_waiting`, `held_back`, `ask_return`, `returned`), `unparking`
-//! (`unpark`, `parked_wait_ns`, `before_parked`), `a_lost_look` (`unpark_due`, `arm_unpark`);
-//! queue.bpf.h: `ticks` (`wakeplace_running`, `wakeplace_tick`, `may_go_on`), `overdue`
-//! (`take_overdue`), `pushes` (`push_wanted`, `drop_push`, `take_wish`); slice.bpf.h: `timers`
-//! (`arm_timer`); pull.bpf.h: `carried` (`take_to_wait`); machine.bpf.h: `claims`
-//! (`forget_claim`); state.bpf.h: `kicks` (`kick`).
+//! Tests by part (in crates/scx/src/bpf): place.bpf.h: `wakes` (`wakeplace_select_cpu`, `decide`,
+//! `fill_waker`, `count_reason`), `usable` (`usable`), `woken_sync` (`wakeplace_wake_up`), `execs`
+//! (`wakeplace_exec`), `at_once` (`take_claimed`, and `at_once` of compat.h); task.bpf.h: `comes`
+//! (`wakeplace_init_task`, `inherit_signals`), `user_time` (`note_user_time`), `carried`
+//! (`end_carried`), `sleeps` (`arrive`, `depart`, `unqueue`, `account_run`, `wakeplace_stopping`),
+//! `weights` (`wakeplace_set_weight`, `weight_of`, `note_class`, `withdraw`), `bound`
+//! (`wakeplace_set_cpumask`, `copy_mask`, `count_bound`, `is_bound`), `hints` (`note_clamps`);
+//! cgroup.bpf.h: `groups` (`wakeplace_cgroup_init`, `wakeplace_cgroup_exit`,
+//! `wakeplace_cgroup_move`, `group_of`, `own_group_of`, `is_idle`), `quota_holders` (`has_quota`,
+//! `quota_wait_ns`); quota.bpf.h: `held_at_return` (`park`, `park_waiting`, `held_back`,
+//! `ask_return`, `returned`), `unparking` (`unpark`, `parked_wait_ns`, `before_parked`),
+//! `a_lost_look` (`unpark_due`, `arm_unpark`); queue.bpf.h: `ticks` (`wakeplace_running`,
+//! `wakeplace_tick`, `may_go_on`), `overdue` (`take_overdue`), `pushes` (`push_wanted`,
+//! `drop_push`, `take_wish`), `preempting` and `the_next` (`queue_task`, `preempts`), `dispatching`
+//! (`wakeplace_dispatch`), `yields` (`wakeplace_yield`), `pressure` (`note_pressure`); slice.bpf.h:
+//! `timers` (`arm_timer`), `lazy` (`begin_slice`, `end_slice`), `slice_ends` (`slice_end`,
+//! `arm_slice_end`); pull.bpf.h: `carried` (`take_to_wait`), `taking` (`take_to_run`,
+//! `count_pulled`, `account_move`), `asking` (`ask_push`); machine.bpf.h: `claims`
+//! (`forget_claim`), `rescue` (`rescue_queue`, `give_up_queue`), `idles` (`wakeplace_update_idle`);
+//! state.bpf.h: `kicks` (`kick`), `leaving` (`wake_leaving`), `frequency` (`carry_out_freq`,
+//! `request_freq`). Of the core, for two CPUs side by side: `two_settlers` (`wp_live_group_part`,
+//! `wp_live_group_enter`).
 //! Helpers, and who fails with them: `program`, `holds` (all tests, `user_time` among them).
 
 use std::path::{Path, PathBuf};
@@ -85,6 +99,31 @@ cases! {
     pushes: "pushes",
     claims: "claims",
     kicks: "kicks",
+    two_settlers: "two-settlers",
+    at_once: "at-once",
+    sleeps: "sleeps",
+    weights: "weights",
+    bound: "bound",
+    hints: "hints",
+    usable: "usable",
+    wakes: "wakes",
+    woken_sync: "woken-sync",
+    preempting: "preempting",
+    the_next: "the-next",
+    dispatching: "dispatching",
+    taking: "taking",
+    asking: "asking",
+    yields: "yields",
+    lazy: "lazy",
+    slice_ends: "slice-ends",
+    leaving: "leaving",
+    frequency: "frequency",
+    rescue: "rescue",
+    idles: "idles",
+    pressure: "pressure",
+    comes: "comes",
+    execs: "execs",
+    groups: "groups",
 }
 
 #[test]

@@ -19,6 +19,7 @@
 #define NR_TASKS 8
 #define NR_CPUS 2
 #define NR_QUEUES 16
+#define NR_GROUPS 12
 
 /* A task: what the kernel has of it, what the glue has, and where it waits. */
 struct fake {
@@ -30,8 +31,17 @@ struct fake {
 	u64 stamp;
 };
 
+/* A control group: what the kernel has of it, and what the glue keeps with it. */
+struct fake_group {
+	struct cgroup cgroup;
+	struct task_group tg;
+	struct cgroup_number number;
+	u32 has_number;
+};
+
 static struct {
 	struct fake tasks[NR_TASKS];
+	struct fake_group groups[NR_GROUPS]; /* each in the one before */
 	u64 stamps;
 	u64 jiffies;
 	u64 now;
@@ -51,6 +61,11 @@ static struct {
 	struct return_work return_work;
 	u32 has_return_work;
 	u32 fails; /* the next move of a task fails */
+	u64 enq_flags; /* of the last insertion */
+	u32 lengths; /* how often a queue's length was asked for */
+	u32 perf_asked;
+	struct rq rq[NR_CPUS];
+	u32 idle_cpus; /* a bit each: those that the kernel takes for idle */
 } fake;
 
 const struct rq runqueues;
@@ -69,7 +84,10 @@ void *bpf_task_storage_get(void *map, void *task, void *value, u64 flags)
 
 void *bpf_cgrp_storage_get(void *map, void *cgroup, void *value, u64 flags)
 {
-	return 0;
+	struct fake_group *group = cgroup; /* its first member */
+
+	group->has_number |= flags & BPF_LOCAL_STORAGE_GET_F_CREATE;
+	return group->has_number ? &group->number : 0;
 }
 
 void *bpf_map_lookup_elem(void *map, const void *key)
@@ -125,6 +143,8 @@ u64 bpf_jiffies64(void)
 
 void *bpf_per_cpu_ptr(const void *variable, u32 cpu)
 {
+	if (variable == (const void *)&runqueues)
+		return &fake.rq[cpu % NR_CPUS];
 	return (void *)variable;
 }
 
@@ -166,6 +186,7 @@ s32 scx_bpf_dsq_nr_queued(u64 queue)
 	s32 count = 0;
 	u32 i;
 
+	fake.lengths++;
 	for (i = 0; i < NR_TASKS; i++)
 		count += fake.tasks[i].waits && fake.tasks[i].queue == queue;
 	return count;
@@ -181,23 +202,25 @@ static void put(struct task_struct *p, u64 queue, u64 vtime)
 
 void scx_bpf_dsq_insert(struct task_struct *p, u64 queue, u64 slice, u64 flags)
 {
+	fake.enq_flags = flags;
 	put(p, queue, 0);
 }
 
 bool scx_bpf_dsq_insert___v2___form(struct task_struct *p, u64 queue, u64 slice, u64 flags)
 {
-	put(p, queue, 0);
+	scx_bpf_dsq_insert(p, queue, slice, flags);
 	return true;
 }
 
 void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 queue, u64 slice, u64 vtime, u64 flags)
 {
+	fake.enq_flags = flags;
 	put(p, queue, vtime);
 }
 
 bool __scx_bpf_dsq_insert_vtime(struct task_struct *p, struct scx_bpf_dsq_insert_vtime_args *args)
 {
-	put(p, args->dsq_id, args->vtime);
+	scx_bpf_dsq_insert_vtime(p, args->dsq_id, args->slice, args->vtime, args->enq_flags);
 	return true;
 }
 
@@ -263,12 +286,19 @@ bool scx_bpf_dsq_move_vtime(struct bpf_iter_scx_dsq *it, struct task_struct *p, 
 
 bool scx_bpf_dsq_move_to_local(u64 queue)
 {
-	return false;
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *first;
+
+	bpf_iter_scx_dsq_new(&it, queue, 0);
+	first = bpf_iter_scx_dsq_next(&it);
+	if (first)
+		put(first, SCX_DSQ_LOCAL, 0);
+	return first != 0;
 }
 
 bool scx_bpf_dsq_move_to_local___v2___form(u64 queue, u64 flags)
 {
-	return false;
+	return scx_bpf_dsq_move_to_local(queue);
 }
 
 void scx_bpf_kick_cpu(s32 cpu, u64 flags)
@@ -279,11 +309,15 @@ void scx_bpf_kick_cpu(s32 cpu, u64 flags)
 
 bool scx_bpf_test_and_clear_cpu_idle(s32 cpu)
 {
-	return false;
+	bool was = fake.idle_cpus >> cpu & 1;
+
+	fake.idle_cpus &= ~(1u << cpu);
+	return was;
 }
 
 void scx_bpf_cpuperf_set(s32 cpu, u32 perf)
 {
+	fake.perf_asked++;
 }
 
 u32 scx_bpf_reenqueue_local(void)
@@ -304,7 +338,7 @@ void scx_bpf_error_bstr(char *format, unsigned long long *data, u32 size)
 
 struct cgroup *bpf_cgroup_ancestor(struct cgroup *cgroup, int level)
 {
-	return 0;
+	return &fake.groups[level % NR_GROUPS].cgroup;
 }
 
 void bpf_cgroup_release(struct cgroup *cgroup)

@@ -2,6 +2,7 @@
 /*
  * One structure of the glue at a time, on a kernel of one thread (fake.h): src/bpf and the core as
  * they are loaded (WP_LIVE), as a program of this machine. Prints what is not as it must be.
+ * Quotas, pushes, claims and groups are here; tasks.h has what happens to a task, cpus.h to a CPU.
  *
  *   glue CASE
  *
@@ -18,10 +19,13 @@ static int bad;
 #define EXPECT(what)                                                                               \
 	do {                                                                                       \
 		if (!(what)) {                                                                     \
-			printf("line %d: not so: %s\n", __LINE__, #what);                          \
+			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what);                  \
 			bad = 1;                                                                   \
 		}                                                                                  \
 	} while (0)
+
+/* The kernel's: a task is enqueued anew. */
+#define SCX_ENQ_REENQ (1ull << 40)
 
 #define S 1000000000ull
 #define MS 1000000ull
@@ -339,6 +343,95 @@ static void claims(void)
 	EXPECT(!forget_claim(c));
 }
 
+/* It has come back: it waits in its CPU's queue by deadline, and is counted there once. The flag
+ * for local queues, which would be an error with this queue, is not passed on. */
+static bool is_back(const struct fake *f, u32 cpu)
+{
+	return f->waits && f->queue == dsq_of(cpu) && f->vtime == f->live.wp.deadline_ns &&
+	       fake.enq_flags == SCX_ENQ_REENQ && f->live.wp.on_rq && f->live.wp.cpu == cpu &&
+	       ctx.cpus[cpu].queue.nr_running == 1;
+}
+
+/*
+ * Who wakes to an idle CPU is to run there at once. The kernel gives it back if that CPU has got a
+ * real-time task: before it ran, so that it is counted first then, and as it ran.
+ */
+static void at_once_or_back(void)
+{
+	struct fake *f = &fake.tasks[0];
+	u64 runs[2] = { (u64)&f->task, 1 }, back[2] = { (u64)&f->task, SCX_ENQ_REENQ };
+
+	lacks_enum_values = true; /* before 7.1 */
+	take_claimed(&f->task, &f->live, 1, fake.now);
+	EXPECT(f->queue == SCX_DSQ_LOCAL && fake.enq_flags == 0);
+	lacks_enum_values = false;
+	f->live.asleep = 1;
+	f->task.thread_info.cpu = 1;
+	take_claimed(&f->task, &f->live, 1, fake.now);
+	EXPECT(f->queue == SCX_DSQ_LOCAL && fake.enq_flags == 1ull << 33);
+	EXPECT(ctx.cpus[1].queue.pending == 1 && f->live.runnable_ns == fake.now);
+	pass(MS);
+	wakeplace_enqueue(back);
+	EXPECT(is_back(f, 1) && !ctx.cpus[1].queue.pending && !f->live.asleep);
+	EXPECT(f->live.runnable_ns == fake.now - MS); /* it waits since it woke */
+	wakeplace_running(runs);
+	EXPECT(f->live.wp.running && !f->live.runnable_ns && stats[1].switches == 1);
+	pass(MS);
+	wakeplace_stopping(runs);
+	wakeplace_enqueue(back);
+	EXPECT(is_back(f, 1) && !f->live.wp.running && stats[1].run_ns == MS);
+}
+
+/* So many tasks more of `group` are runnable, of nice 0; below 0: fewer. */
+static void count_tasks(u32 group, u32 more)
+{
+	wp_live_group_add_tasks(&cgroups, group, more, 0);
+	WP_ADD(&cgroups.group[group].load, more * 1024);
+}
+
+/*
+ * Two CPUs have each begun to settle a group with another number of tasks, and write in either
+ * order, or one of them after the other has found all as it should be. Each then goes on. On two
+ * CPUs each task counts 1024 (7.3), and the outer group has what the inner one has.
+ */
+static void two_settlers(void)
+{
+	u32 outer = wp_live_group_new(&cgroups, 0), inner = wp_live_group_new(&cgroups, outer);
+	struct wp_live_group *g = &cgroups.group[inner], *around = &cgroups.group[outer];
+	u32 order, had[2], part[2];
+
+	cgroups.most_cpus = 2;
+	for (order = 0; order < 2; order++) {
+		had[0] = g->counted;
+		count_tasks(inner, 1);
+		part[0] = wp_live_group_part(&cgroups, g);
+		had[1] = g->counted;
+		count_tasks(inner, 1);
+		part[1] = wp_live_group_part(&cgroups, g);
+		EXPECT(!had[0] && !had[1] && part[0] == 1024 && part[1] == 2048);
+		wp_live_group_enter(&cgroups, g, had[order], part[order]);
+		wp_live_group_enter(&cgroups, g, had[!order], part[!order]);
+		EXPECT(g->counted == part[order] && around->load == part[order]);
+		wp_live_group_settle(&cgroups, inner);
+		EXPECT(g->counted == 2048 && around->load == 2048 && around->counted == 2048);
+		wp_live_group_settle(&cgroups, inner);
+		EXPECT(around->load == 2048);
+		/* the last but one sleeps here, and wakes there before this CPU has written */
+		count_tasks(inner, -1u);
+		had[0] = g->counted;
+		part[0] = wp_live_group_part(&cgroups, g);
+		count_tasks(inner, 1);
+		wp_live_group_settle(&cgroups, inner);
+		wp_live_group_enter(&cgroups, g, had[0], part[0]);
+		EXPECT(part[0] == 1024 && around->load == 1024);
+		wp_live_group_settle(&cgroups, inner);
+		EXPECT(g->counted == 2048 && around->load == 2048);
+		count_tasks(inner, -2u);
+		wp_live_group_settle(&cgroups, inner);
+		EXPECT(!g->counted && !around->load && !around->counted);
+	}
+}
+
 /* Nobody is kicked from a CPU on its way out. */
 static void kicks(void)
 {
@@ -348,6 +441,9 @@ static void kicks(void)
 	kick(1, 0);
 	EXPECT(fake.kicks[1] == 1);
 }
+
+#include "tasks.h"
+#include "cpus.h"
 
 static const struct {
 	const char *name;
@@ -365,6 +461,31 @@ static const struct {
 	{ "pushes", pushes },
 	{ "claims", claims },
 	{ "kicks", kicks },
+	{ "two-settlers", two_settlers },
+	{ "at-once", at_once_or_back },
+	{ "sleeps", sleeps },
+	{ "weights", weights },
+	{ "bound", bound },
+	{ "hints", hints },
+	{ "usable", usable_cpus },
+	{ "wakes", wakes },
+	{ "woken-sync", woken_sync },
+	{ "preempting", preempting },
+	{ "the-next", the_next },
+	{ "dispatching", dispatching },
+	{ "taking", taking },
+	{ "asking", asking_for_a_push },
+	{ "yields", yields },
+	{ "lazy", lazy_slices },
+	{ "slice-ends", slice_ends },
+	{ "leaving", leaving_cpu },
+	{ "frequency", frequency },
+	{ "rescue", rescue },
+	{ "idles", idles },
+	{ "pressure", pressure },
+	{ "comes", comes },
+	{ "execs", execs },
+	{ "groups", groups },
 };
 
 int main(int count, char **words)
