@@ -12,7 +12,8 @@
  * Tests by part: (below crates/policy-sys/tests) all/cache_rent.rs: `five_far_wakeups_pay_a_move`
  * (`wp_count_rent`, `wp_far_line_ns`, `wp_rent_paid`), `wakeups_from_within_pay_back`
  * (`wp_count_rent`), `another_node_is_dearer` (`wp_other_node`, `wp_move_ns`),
- * `nobody_waits_for_its_cache` (`wp_select_near_waker`), `the_waker_that_sleeps_does_not_pull`
+ * `nobody_waits_for_its_cache` (`wp_select_near_waker`), `nobody_gives_a_core_up`
+ * (`wp_loses_core`), `the_waker_that_sleeps_does_not_pull`
  * (`wp_rent_keeps`), `without_prices_nothing_changes` (`wp_rent_counts`).
  *
  * Callers: select.c.
@@ -113,10 +114,18 @@ WP_FN int wp_rent_keeps(const struct wp_ctx *ctx WP_NONNULL,
 	return wp_far_line_ns(&ctx->prices, far) && wp_move_ns(&ctx->prices, far);
 }
 
+/* Would the task share a core there, and has one to itself where it was? That costs more than
+ * lines do. */
+WP_INLINE int wp_loses_core(const struct wp_ctx *ctx, u32 cpu, u32 prev)
+{
+	return ctx->smt && wp_idle_at(ctx, prev) && wp_is_core_idle(ctx, prev) &&
+	       !wp_is_core_idle(ctx, cpu);
+}
+
 /*
  * The rent is paid: a free CPU of the waker's cache, if the search finds one. Returns 0 if the task
- * would wait there: then the target that all else has chosen decides, as if nobody had looked. (The
- * CPUs that this search looked at count for that one, too.)
+ * would wait there or lose its core: then the target that all else has chosen decides, as if nobody
+ * had looked. (The CPUs that this search looked at count for that one, too.)
  */
 WP_INLINE int wp_select_near_waker(struct wp_ctx *ctx, struct wp_task *task,
 				   const struct wp_request *req, struct wp_decision *dec)
@@ -124,7 +133,7 @@ WP_INLINE int wp_select_near_waker(struct wp_ctx *ctx, struct wp_task *task,
 	u32 recent = task->waker.recent_used_cpu;
 
 	wp_select_idle_sibling(ctx, task, req, req->this_cpu, dec);
-	if (wp_free_for(ctx, task, dec->cpu)) {
+	if (wp_free_for(ctx, task, dec->cpu) && !wp_loses_core(ctx, dec->cpu, req->prev_cpu)) {
 		WP_EXPLAIN(ctx, wp_explain_target(ctx, req->this_cpu));
 		return 1;
 	}

@@ -40,8 +40,8 @@ fn pair() -> Workload {
         sync: false,
     };
     let wait = |channel| Event::Wait { channel };
-    let client = phase(100, None, &[work.clone(), post(0), wait(1)]);
-    let begin = phase(1, Some(&[2]), &[sleep_ms(5), work.clone()]);
+    let client = phase(100, None, &[work, post(0), wait(1)]);
+    let begin = phase(1, Some(&[2]), &[sleep_ms(5), work]);
     let server = phase(100, None, &[wait(0), work, post(1)]);
     let client = TaskScript {
         cpus: Some(vec![0]),

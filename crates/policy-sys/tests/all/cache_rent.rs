@@ -6,7 +6,7 @@
 //! Tests by part: `five_far_wakeups_pay_a_move` (`wp_count_rent`, `wp_far_line_ns`,
 //! `wp_rent_paid`); `wakeups_from_within_pay_back`, `rent_is_of_one_cache` (`wp_count_rent`);
 //! `another_node_is_dearer` (`wp_other_node`, `wp_move_ns`); `nobody_waits_for_its_cache`
-//! (`wp_select_near_waker`); `the_waker_that_sleeps_does_not_pull` (`wp_rent_keeps`);
+//! (`wp_select_near_waker`); `nobody_gives_a_core_up` (`wp_loses_core`); `the_waker_that_sleeps_does_not_pull` (`wp_rent_keeps`);
 //! `without_prices_nothing_changes` (`wp_rent_counts`).
 //! Helpers, and who fails with them: `two_caches`, `on`, `wake` (all tests,
 //! `wakeups_from_within_pay_back` among them); `moves_after` (`five_far_wakeups_pay_a_move`,
@@ -161,6 +161,37 @@ fn nobody_waits_for_its_cache() {
         let late = wake(&mut core, &mut task, 0, sync);
         assert_eq!(late, (3, Reason::IdleCpu), "sync: {sync}");
     }
+}
+
+/// Goal: a task that has a core to itself does not go to a core whose other thread is busy. Two
+/// threads a core: CPUs 0 and 1, 2 and 3, ...; 0, 2 and 4 are busy, and the task was on CPU 6.
+#[test]
+fn nobody_gives_a_core_up() {
+    let mut facts = two_caches();
+    let cores = LevelFacts {
+        shares_capacity: true,
+        shares_cache: true,
+        ..level(&[2, 2, 2, 2])
+    };
+    facts.levels.insert(0, cores);
+    let mut core = on(&facts, LINES);
+    make_busy(&mut core, 2);
+    let mut task = sleeper(&mut core, 1, 6, 0, 0);
+    for _ in 0..6 {
+        let woken = wake(&mut core, &mut task, 0, false);
+        assert_eq!(woken, (6, Reason::IdleTarget));
+    }
+    make_busy(&mut core, 7);
+    assert_eq!(
+        wake(&mut core, &mut task, 0, false),
+        MOVES,
+        "shared there, too"
+    );
+    common::make_idle(&mut core, 7);
+    common::make_idle(&mut core, 2);
+    core.cpu_mut(0).idle.has_idle_cores = 1;
+    let woken = wake(&mut core, &mut task, 0, false);
+    assert_eq!(woken, (2, Reason::IdleCore));
 }
 
 /// Goal: a waker that is about to sleep asks for its own CPU at once
