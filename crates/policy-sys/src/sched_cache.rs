@@ -7,8 +7,8 @@
 //! Tests by part: sched_cache.rs: `one_scan_an_epoch` (`add_processes`, `process_mut`,
 //! `process_raw`, `layout`), `an_epoch_halves` (`sched_cache_raw`), `a_cpu_counts_all_processes`
 //! (`process_of`), `a_task_stays_in_its_cache` (`prefers_llc_of`, by the core);
-//! crates/engine/tests/behaviour/sched_cache.rs (`thread_begins`, `thread_ends`, `ProcessFacts`). `new` and `drop`
-//! have no test of their own.
+//! crates/engine/tests/behaviour/sched_cache.rs (`thread_begins`, `thread_ends`, `ProcessFacts`).
+//! `new` and `drop` have no test of their own.
 //!
 //! Callers: the engine's processes.rs and fork.rs.
 //!

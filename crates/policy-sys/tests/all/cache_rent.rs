@@ -6,8 +6,9 @@
 //! Tests by part: `five_far_wakeups_pay_a_move` (`wp_count_rent`, `wp_far_line_ns`,
 //! `wp_rent_paid`); `wakeups_from_within_pay_back`, `rent_is_of_one_cache` (`wp_count_rent`);
 //! `another_node_is_dearer` (`wp_other_node`, `wp_move_ns`); `nobody_waits_for_its_cache`
-//! (`wp_select_near_waker`); `nobody_gives_a_core_up` (`wp_loses_core`); `the_waker_that_sleeps_does_not_pull` (`wp_rent_keeps`);
-//! `without_prices_nothing_changes` (`wp_rent_counts`).
+//! (`wp_select_near_waker`); `nobody_gives_a_core_up` (`wp_loses_core`);
+//! `the_waker_that_sleeps_does_not_pull` (`wp_rent_keeps`); `without_prices_nothing_changes`
+//! (`wp_rent_counts`).
 //! Helpers, and who fails with them: `two_caches`, `on`, `wake` (all tests,
 //! `wakeups_from_within_pay_back` among them); `moves_after` (`five_far_wakeups_pay_a_move`,
 //! `another_node_is_dearer`).

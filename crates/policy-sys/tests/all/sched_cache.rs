@@ -2,8 +2,9 @@
 //! arithmetic beside them.
 //!
 //! What must stay: sums, halvings and limits follow from the page by the arithmetic beside them. It
-//! covers policy/src/load_tracking/preferred_llc.c, llc_price.c and policy/src/balance/llc_balance.c. Free:
-//! numbers of processes and threads, and how helpers build one.
+//! covers policy/src/load_tracking/preferred_llc.c, llc_price.c and
+//! policy/src/balance/llc_balance.c. Free: numbers of processes and threads, and how helpers build
+//! one.
 //! Tests by part: `the_cache_that_had_most`, `one_scan_an_epoch`, `an_old_preference`
 //! (`wp_task_cache_work`, `wp_task_tick_cache`); `an_epoch_halves`, `a_cpu_counts_all_processes`
 //! (`wp_update_epoch`, `wp_account_mm_sched`); `queues_count_preferences`
@@ -21,9 +22,9 @@
 //! `ran` (`the_cache_that_had_most`, `one_scan_an_epoch`, `an_epoch_halves`);
 //! `preferred_after_scan` (`the_cache_that_had_most`); `keeps` (`too_many_running`,
 //! `too_much_data`, `an_old_preference`); `keeps_by_price` (`own_and_shared_sets` and 3
-//! more); `two_nodes` (`too_much_data`, `where_it_acts`); `smt` (`towards_the_preferred_cache`); `pull` (`towards_the_preferred_cache`,
-//! `a_lone_task_is_pushed`); `relieve` (`a_task_stays_in_its_cache`,
-//! `no_push_out_of_the_preferred_cache`).
+//! more); `two_nodes` (`too_much_data`, `where_it_acts`); `smt` (`towards_the_preferred_cache`);
+//! `pull` (`towards_the_preferred_cache`, `a_lone_task_is_pushed`); `relieve`
+//! (`a_task_stays_in_its_cache`, `no_push_out_of_the_preferred_cache`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -19,9 +19,9 @@ use wakeplace_workload::{WorkingSet, Workload};
 /// halves what was counted before it.
 const COUNTED: u64 = 2;
 
-/// Tells the core of the workload's processes, if its tasks are of the kernel's fair class. The live
-/// scheduler knows no processes. Its queues here have them with `llc_price` alone, which it refuses
-/// (docs/rules/cache-aware.md#llc-price).
+/// Tells the core of the workload's processes, if its tasks are of the kernel's fair class. The
+/// live scheduler knows no processes. Its queues here have them with `llc_price` alone, which it
+/// refuses (docs/rules/cache-aware.md#llc-price).
 pub(super) fn add_processes(
     core: &mut Core,
     home: &AnyHome<'_>,
