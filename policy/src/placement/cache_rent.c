@@ -130,7 +130,7 @@ WP_INLINE int wp_loses_core(const struct wp_ctx *ctx, u32 cpu, u32 prev)
 WP_INLINE int wp_select_near_waker(struct wp_ctx *ctx, struct wp_task *task,
 				   const struct wp_request *req, struct wp_decision *dec)
 {
-	u32 recent = task->waker.recent_used_cpu;
+	u32 recent = task->waker.recent_used_cpu, short_target = dec->short_target;
 
 	wp_select_idle_sibling(ctx, task, req, req->this_cpu, dec);
 	if (wp_free_for(ctx, task, dec->cpu) && !wp_loses_core(ctx, dec->cpu, req->prev_cpu)) {
@@ -138,7 +138,7 @@ WP_INLINE int wp_select_near_waker(struct wp_ctx *ctx, struct wp_task *task,
 		return 1;
 	}
 	task->waker.recent_used_cpu = recent;
-	dec->short_target = 0;
+	dec->short_target = short_target;
 	dec->scan_left = WP_NONE;
 	return 0;
 }
