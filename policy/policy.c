@@ -29,6 +29,7 @@
 #endif
 #include "src/load_tracking/weights.c"
 #ifdef WP_SCHED_CACHE
+#include "src/load_tracking/llc_price.c"
 #include "src/load_tracking/preferred_llc.c"
 #endif
 #ifdef WP_UCLAMP_SUM
@@ -182,6 +183,7 @@
 #ifndef WP_LIVE
 #include "src/placement/idlest_4_13.c"
 #endif
+#include "src/placement/cache_rent.c"
 #include "src/placement/prev_idle.c"
 #include "src/placement/select.c"
 #ifndef WP_LIVE

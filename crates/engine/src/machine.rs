@@ -29,11 +29,11 @@
 //! crates/engine/tests/behaviour/eevdf.rs
 
 use crate::ids::CpuId;
-use crate::nearness::{Cache, Nearness};
+use crate::nearness::{Cache, Nearness, prices};
 use crate::options::Options;
 use wakeplace_platform::{FreqDomain, IdleScope, IdleState, Opp, Platform, PowerUnit};
 use wakeplace_policy_sys::{
-    FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts, sys,
+    FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, PriceFacts, SchedMcFacts, sys,
 };
 
 /// Work units of one nanosecond on the fastest CPU at its highest frequency: speed 1024 x 1024.
@@ -342,11 +342,15 @@ impl Machine {
 
     /// The machine as the core is told of it, with what a look at a CPU takes here: a cache line
     /// that another one wrote, where that has a cost. The kernel measures its searches and passes
-    /// by the clock, so what it believes is what it is charged.
+    /// by the clock, so what it believes is what it is charged. Where lines cost nothing they have
+    /// no price.
     pub(crate) fn facts_of_run(&self, platform: &Platform, policy: &Policy) -> MachineFacts {
         let mut facts = core_facts(platform, policy);
         let line_ns = u32::try_from(self.costs.lock_shared_ns).unwrap_or(u32::MAX);
         facts.scan_cpu_ns = facts.scan_cpu_ns.max(line_ns);
+        if !self.near.is_stated() {
+            facts.prices = PriceFacts::default();
+        }
         facts
     }
 }
@@ -453,6 +457,7 @@ pub fn core_facts(platform: &Platform, policy: &Policy) -> MachineFacts {
         freq_domains: platform.freq_domains.iter().map(domain).collect(),
         perf_domains: perf_domains(platform, policy),
         sched_mc: platform.sched_mc.as_ref().map(|mc| sched_mc(platform, mc)),
+        prices: prices(platform),
     }
 }
 

@@ -5,15 +5,18 @@
 //! `a_round_trip_moves_lines_by_the_closest_level` (`level`, `line_ns`),
 //! `a_move_refills_from_the_closest_level` (`part_within_cache`), `sets_compete_for_their_cache`
 //! (`Cache`), `a_round_trip_moves_lines_by_the_closest_level` and the others (`new`, `is_stated`,
-//! `at`), wake_latency.rs::`the_wake_list_spares_the_waker_the_lock` (`share_cache`).
+//! `at`), wake_latency.rs::`the_wake_list_spares_the_waker_the_lock` (`share_cache`),
+//! cache_rent.rs::`a_pair_meets_in_one_cache` (`prices`).
 //!
 //! Callers: mechanics/handover.rs (`is_stated`, `line_ns`, `part_within_cache`),
-//! mechanics/memory.rs (`line_ns`).
+//! mechanics/memory.rs (`line_ns`), machine.rs (`prices`).
 //!
-//! Tests: crates/engine/tests/behaviour/handover.rs, crates/engine/tests/behaviour/memory.rs
+//! Tests: crates/engine/tests/behaviour/handover.rs, crates/engine/tests/behaviour/memory.rs,
+//! crates/engine/tests/behaviour/cache_rent.rs
 
 use crate::ids::CpuId;
 use wakeplace_platform::{CpuId as PlatformCpu, Platform, Transfer};
+use wakeplace_policy_sys::PriceFacts;
 
 /// The closest that two CPUs share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +144,26 @@ fn line_ns(transfer: &Transfer) -> [u64; 6] {
         transfer.other_node_ns,
     ];
     levels.map(|ns| ns.unwrap_or(0))
+}
+
+/// What caches take, as the core is told of it: what a run charges. Nothing is known where the
+/// file does not say what lines take.
+pub(crate) fn prices(platform: &Platform) -> PriceFacts {
+    let Some(lines) = &platform.transfer else {
+        return PriceFacts::default();
+    };
+    let costs = &platform.costs;
+    let known = PriceFacts::new(
+        [lines.cache_ns, lines.node_ns, lines.other_node_ns],
+        [
+            Some(costs.migrate_other_cache_ns),
+            costs.migrate_other_node_ns,
+        ],
+    );
+    match &platform.cache {
+        Some(cache) => known.with_accesses(cache.hit_ns, cache.memory_ns),
+        None => known,
+    }
 }
 
 /// The last-level caches, all alike.

@@ -74,13 +74,16 @@ pub use classes::{ClassMove, ClassTask};
 pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
 pub use group_bandwidth::BandwidthAsks;
 pub use live_group::{LiveGroups, LiveMember, Stop};
-pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, SchedMcFacts};
+pub use machine::{
+    FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, PriceFacts, SchedMcFacts,
+};
 pub use mode::Mode;
 pub use ondemand::busy_percent;
 pub use policy::{FeatureView, ParamView, PatchView, Policy, PolicyError};
 pub use queue::{IdleTurn, QueueKind, QueueWalk};
 pub use reason::{Reason, Rule};
 pub use resched::Resched;
+pub use sched_cache::ProcessFacts;
 pub use sched_mc::{CpuPlace, DebugFile, InvalidWrite, cpu_place};
 pub use task::Task;
 pub use task_group::{GroupAccesses, tg_weight};

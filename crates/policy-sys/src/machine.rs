@@ -9,8 +9,8 @@
 //! `table_update_changes_the_decision` (`update_energy_model`), energy_7_3.rs: `limits_of_a_domain`
 //! (`limit_energy_model`), energy_no_watts.rs: `costs_of_hikey960` (a model by clocks),
 //! frequency.rs: `rate_limit_values` (`describe_freq`), sched_mc.rs: `the_topology_of_a_dual`
-//! (`describe_sched_mc`). `room` has no test of its own: a machine that is refused shows a fault of
-//! its.
+//! (`describe_sched_mc`), cache_rent.rs: `five_far_wakeups_pay_a_move` (`PriceFacts`). `room` has no
+//! test of its own: a machine that is refused shows a fault of its.
 //!
 //! Callers: `Core::new`; hotplug.rs describes anew.
 //!
@@ -81,6 +81,25 @@ pub struct SchedMcFacts {
     pub mpidr: Vec<u32>,
 }
 
+/// What caches take, ns. 0: unknown; rules that compare prices then leave things as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PriceFacts {
+    /// A line that a CPU of the same last-level cache wrote.
+    pub cache_line_ns: u32,
+    /// A line that a CPU of another last-level cache of the node wrote.
+    pub node_line_ns: u32,
+    /// A line that a CPU of another node wrote.
+    pub far_line_ns: u32,
+    /// Refilling caches after a move to another last-level cache of the node.
+    pub refill_ns: u32,
+    /// Refilling caches after a move to another node.
+    pub refill_far_ns: u32,
+    /// A line that is in the last-level cache.
+    pub hit_ns: u32,
+    /// A line of the node's memory.
+    pub memory_ns: u32,
+}
+
 /// A machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineFacts {
@@ -109,6 +128,8 @@ pub struct MachineFacts {
     pub perf_domains: Vec<PerfFacts>,
     /// What is known for `sched-mc`, where something is.
     pub sched_mc: Option<SchedMcFacts>,
+    /// What its caches take.
+    pub prices: PriceFacts,
 }
 
 /// Facts that the core refuses.
@@ -164,6 +185,53 @@ impl LevelFacts {
     }
 }
 
+/// A time as the core takes it.
+fn whole_ns(ns: u64) -> u32 {
+    u32::try_from(ns).unwrap_or(u32::MAX)
+}
+
+impl PriceFacts {
+    /// `lines_ns`: a line from the same last-level cache, another one of the node, another node;
+    /// `moves_ns`: a move to another cache of the node, to another node. None: unknown.
+    #[must_use]
+    pub fn new(lines_ns: [Option<u64>; 3], moves_ns: [Option<u64>; 2]) -> Self {
+        let ns = |stated: Option<u64>| stated.map_or(0, whole_ns);
+        let ([cache, node, far], [move_near, move_far]) = (lines_ns.map(ns), moves_ns.map(ns));
+        Self {
+            cache_line_ns: cache,
+            node_line_ns: node,
+            far_line_ns: far,
+            refill_ns: move_near,
+            refill_far_ns: move_far,
+            ..Self::default()
+        }
+    }
+
+    /// The same, with what a hit in the last-level cache and an access to memory take, ns.
+    #[must_use]
+    pub fn with_accesses(self, hit_ns: u64, memory_ns: u64) -> Self {
+        Self {
+            hit_ns: whole_ns(hit_ns),
+            memory_ns: whole_ns(memory_ns),
+            ..self
+        }
+    }
+
+    /// The same in the core's form.
+    fn describe(&self) -> sys::wp_prices {
+        sys::wp_prices {
+            cache_line_ns: self.cache_line_ns,
+            node_line_ns: self.node_line_ns,
+            far_line_ns: self.far_line_ns,
+            refill_ns: self.refill_ns,
+            refill_far_ns: self.refill_far_ns,
+            hit_ns: self.hit_ns,
+            memory_ns: self.memory_ns,
+            pad: 0,
+        }
+    }
+}
+
 impl MachineFacts {
     /// Tells the core, in the order it needs.
     pub(crate) fn describe(&self, core: &mut Core) -> Result<(), MachineError> {
@@ -194,6 +262,7 @@ impl MachineFacts {
     fn describe_cpus(&self, ctx: &mut sys::wp_ctx) {
         ctx.tick_ns = self.tick_ns;
         ctx.scan_cpu_ns = self.scan_cpu_ns;
+        ctx.prices = self.prices.describe();
         ctx.nr_cpus = self.capacity.len() as u32;
         let online = self.online.iter().chain(std::iter::repeat(&true));
         for ((cpu, capacity), online) in ctx.cpus.iter_mut().zip(&self.capacity).zip(online) {

@@ -7,8 +7,8 @@
 //! Tests by part: sched_cache.rs: `one_scan_an_epoch` (`add_processes`, `process_mut`,
 //! `process_raw`, `layout`), `an_epoch_halves` (`sched_cache_raw`), `a_cpu_counts_all_processes`
 //! (`process_of`), `a_task_stays_in_its_cache` (`prefers_llc_of`, by the core);
-//! crates/engine/tests/behaviour/sched_cache.rs (`thread_begins`, `thread_ends`). `new` and `drop`
-//! have no test of their own.
+//! crates/engine/tests/behaviour/sched_cache.rs (`thread_begins`, `thread_ends`, `ProcessFacts`).
+//! `new` and `drop` have no test of their own.
 //!
 //! Callers: the engine's processes.rs and fork.rs.
 //!
@@ -75,18 +75,35 @@ impl Processes {
     }
 }
 
+/// What is known of the data of a process. All 0: nothing is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessFacts {
+    /// Bytes that NUMA balancing counts for it.
+    pub footprint: u64,
+    /// Bytes of the working sets that one thread each has.
+    pub own_bytes: u64,
+    /// Threads with such a set.
+    pub nr_own: u32,
+    /// Bytes of the working sets that several threads have, each set once.
+    pub shared_bytes: u64,
+    /// Threads that share one.
+    pub nr_sharing: u32,
+}
+
 impl Core {
     /// The run has processes with several threads (`Task::set_process`), each with a main thread
-    /// that waits for the others. `footprints`: bytes that NUMA balancing counts for each, 0 =
-    /// unknown; `llc_bytes`: size of a last-level cache, 0 = unknown. Before the first event.
-    pub fn add_processes(&mut self, footprints: &[u64], llc_bytes: u64) {
-        if footprints.is_empty() {
+    /// that waits for the others. `llc_bytes`: size of a last-level cache, 0 = unknown. Before the
+    /// first event.
+    pub fn add_processes(&mut self, facts: &[ProcessFacts], llc_bytes: u64) {
+        if facts.is_empty() {
             return;
         }
-        let mut processes = Processes::new(footprints.len());
-        for (index, bytes) in footprints.iter().enumerate() {
+        let mut processes = Processes::new(facts.len());
+        for (index, known) in facts.iter().enumerate() {
             let process = processes.process_mut(index);
-            process.footprint = *bytes;
+            process.footprint = known.footprint;
+            (process.own_bytes, process.nr_own) = (known.own_bytes, known.nr_own);
+            (process.shared_bytes, process.nr_sharing) = (known.shared_bytes, known.nr_sharing);
             process.nr_threads = 1;
         }
         // SAFETY: the memory is live and exclusive.

@@ -16,7 +16,7 @@
 //! `the_powers_of_a_file_are_those_that_are_drawn` (`file_model`, `model_words`),
 //! `a_damaged_machine_is_the_environments_fault` (`Problem`), `cpus_come_and_go` (`rebuild`),
 //! `a_model_of_clocks_is_said` (`energy_under`).
-//! `preempts_lazily` and `file_packing` have no test of their own. `new` has no test of its own.
+//! `preempts_lazily`, `file_packing`, `file_prices` and `new` have no test of their own.
 //!
 //! Callers: schedule.rs (`describe`, `rebuild`), live.rs (the facts).
 //!
@@ -30,7 +30,7 @@ use wakeplace_platform::sysfs::{
 };
 use wakeplace_platform::{CpuId, Platform, PlatformError, PowerUnit};
 use wakeplace_policy_sys::{
-    FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts, sys,
+    FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, PriceFacts, SchedMcFacts, sys,
 };
 
 /// Length of a tick where no configuration of the kernel is to be had: `CONFIG_HZ=250`, the
@@ -176,6 +176,7 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
             freq_domains,
             perf_domains,
             sched_mc: platform.as_ref().and_then(file_packing), // no kernel states it
+            prices: platform.as_ref().map(file_prices).unwrap_or_default(), // nor this
         },
     })
 }
@@ -478,6 +479,20 @@ fn file_packing(platform: &Platform) -> Option<SchedMcFacts> {
         known_core: cpus.map(|cpu| cpu.kind == table.core_kind).collect(),
         mpidr: Vec::new(),
     })
+}
+
+/// What lines take between CPUs, and what a move costs, by the file. Times of hits and of memory
+/// are for a rule that only the simulator has (docs/rules/cache-aware.md#llc-price).
+fn file_prices(platform: &Platform) -> PriceFacts {
+    let costs = &platform.costs;
+    let moves = [
+        Some(costs.migrate_other_cache_ns),
+        costs.migrate_other_node_ns,
+    ];
+    match &platform.transfer {
+        Some(lines) => PriceFacts::new([lines.cache_ns, lines.node_ns, lines.other_node_ns], moves),
+        None => PriceFacts::default(),
+    }
 }
 
 /// What the powers of a model are, in words. None: there is no model.

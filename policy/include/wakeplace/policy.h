@@ -100,6 +100,7 @@ struct wp_ctx {
 	u32 nr_llcs; /* last-level caches with a CPU online */
 	u32 is_32bit; /* fact: the machine's kernel counts in words of 32 bits */
 	u32 has_preempt_lazy; /* fact: its architecture has ARCH_HAS_PREEMPT_LAZY */
+	struct wp_prices prices; /* facts */
 };
 
 #include "wakeplace/explain.h"

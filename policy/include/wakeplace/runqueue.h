@@ -89,6 +89,11 @@ struct wp_task {
 	u32 urgency_counted; /* its step in nr_urgent of its CPU; 0: in none */
 	u64 woken_ns;        /* when it last woke; 0: never */
 	u64 period_ns;       /* between its last two wake-ups; 0: unknown */
+	/* cache_rent.c: what wake-ups from other caches have cost it in this one, less those from
+	 * within it; and which cache that is: its first CPU, + 1 */
+	u64 rent_ns;
+	u32 rent_llc;
+	u32 pad;
 	u64 allowed[WP_MASK_WORDS];
 };
 

@@ -10,6 +10,7 @@
  * What must stay: processes and caches are named by number + 1, 0 is none; a fact that is unknown
  * is 0; without WP_SCHED_CACHE each call does nothing or answers 0. Tests by part, names alone
  * being of crates/policy-sys/tests/all: sched_cache.rs::`the_cache_that_had_most` (`wp_mm`),
+ * sched_cache.rs::`sets_that_do_not_fit_together` (its working sets),
  * sched_cache.rs::`an_epoch_halves` (`wp_mm_time`), sched_cache.rs::`queues_count_preferences`
  * (`counts`), sched_cache.rs::`no_push_out_of_the_preferred_cache` (`wp_balance_running`),
  * sched_cache.rs::`where_it_acts` (`present`). WP_MAX_LLCS has no test of its own.
@@ -40,6 +41,11 @@ struct wp_mm {
 	u64 next_scan_tick; /* no scan before */
 	u64 nr_running_avg; /* CPUs that execute one of its threads, averaged */
 	u64 footprint;      /* bytes that NUMA balancing counts for it, 0: unknown */
+	/* facts, of its threads' working sets; no thread has one: unknown (llc_price.c) */
+	u64 own_bytes;    /* of the sets that one thread each has */
+	u64 shared_bytes; /* of the sets that several threads have, each set once */
+	u32 nr_own;       /* threads with a set of their own */
+	u32 nr_sharing;   /* threads that share one */
 	u32 preferred;      /* the CPU of its preferred cache, + 1; 0: it has none */
 	u32 nr_threads;     /* alive, asleep or not */
 	struct wp_mm_time on[WP_MAX_CPUS];

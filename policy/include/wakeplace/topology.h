@@ -9,6 +9,7 @@
  * crates/policy-sys/tests/all: topology.rs::`levels_of_server_machines` (`wp_sched_domain`),
  * topology.rs::`groups_of_tc2` (`wp_sched_group`), topology_numa.rs::`a_ring_of_four_nodes`
  * (`overlap`, `near`), topology_numa.rs::`refusals` (`wp_topo_error`),
+ * cache_rent.rs::`five_far_wakeups_pay_a_move` (`wp_prices`),
  * hotplug.rs::`domains_are_of_the_cpus_that_are_there` (`wp_domains_rebuilt`).
  */
 #ifndef WAKEPLACE_TOPOLOGY_H
@@ -92,6 +93,18 @@ struct wp_sched_group {
 	u32 first_balance; /* list range: those of its CPUs that balance for it */
 	u32 nr_balance;
 	u64 capacity_due_tick; /* older forms: a new-idle pass may refresh its capacity then */
+};
+
+/* What caches take, ns: facts of the machine. 0: unknown. */
+struct wp_prices {
+	u32 cache_line_ns; /* a line that a CPU of the same last-level cache wrote */
+	u32 node_line_ns;  /* ... one of another cache of the node */
+	u32 far_line_ns;   /* ... one of another node */
+	u32 refill_ns;     /* what a move to another cache of the node costs */
+	u32 refill_far_ns; /* ... to another node */
+	u32 hit_ns;        /* a line that is in the last-level cache */
+	u32 memory_ns;     /* a line that is in no cache */
+	u32 pad;
 };
 
 /* Natively only: the live build does not hold what follows. */

@@ -96,8 +96,7 @@ WP_INLINE u32 wp_can_migrate_llc_task(struct wp_ctx *ctx, const struct wp_lb_env
 		return WP_MIG_UNRESTRICTED;
 	if (bal->idle != WP_CPU_NOT_IDLE && wp_sched_asym(ctx, dom, bal->dst_cpu, bal->src_cpu))
 		return WP_MIG_UNRESTRICTED;
-	if (wp_invalid_llc_nr(ctx, sc, mm, bal->dst_cpu) ||
-	    wp_exceed_llc_capacity(ctx, sc, mm, bal->dst_cpu)) {
+	if (wp_prefers_none(ctx, sc, mm, bal->dst_cpu)) {
 		mm->preferred = 0;
 		return WP_MIG_UNRESTRICTED;
 	}

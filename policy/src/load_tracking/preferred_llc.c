@@ -18,7 +18,8 @@
  * `a_cpu_counts_all_processes` (`wp_account_mm_sched`, `wp_fraction_mm_sched`, `wp_mm_of`),
  * `queues_count_preferences` (`wp_account_llc_enqueue`, `wp_account_llc_dequeue`,
  * `wp_pref_llc_running`), `too_many_running` (`wp_invalid_llc_nr`, `wp_get_sched_cache_scale`),
- * `too_much_data` (`wp_exceed_llc_capacity`), `average_of_running_threads` (`wp_update_avg_scale`),
+ * `too_much_data` (`wp_exceed_llc_capacity`), `own_and_shared_sets` (`wp_prefers_none`),
+ * `average_of_running_threads` (`wp_update_avg_scale`),
  * `where_it_acts` (`wp_sched_cache_init`, `wp_level_with`, `wp_same_label`, `wp_llc_of`,
  * `wp_sched_cache_of`, `wp_multi_llcs`, `wp_sched_cache_domains`, `wp_sched_cache_enabled`),
  * `a_task_stays_in_its_cache` (`wp_prefers_llc_of`).
@@ -98,6 +99,14 @@ WP_INLINE int wp_invalid_llc_nr(const struct wp_ctx *ctx, const struct wp_sched_
 	if (ctx->params.llc_aggr_tolerance >= WP_LLC_TOLERATE_ALL)
 		return 0;
 	return mm->nr_running_avg * sc->smt_threads * 1280 >= room * WP_SCALE;
+}
+
+/* Does the process prefer no cache, since it is too large for one or faster in two? */
+WP_INLINE int wp_prefers_none(const struct wp_ctx *ctx, const struct wp_sched_cache *sc,
+			      const struct wp_mm *mm, u32 cpu)
+{
+	return wp_invalid_llc_nr(ctx, sc, mm, cpu) || wp_exceed_llc_capacity(ctx, sc, mm, cpu) ||
+	       wp_apart_is_faster(ctx, mm, WP_AT(sc->llc, wp_llc_of(sc, cpu))->bytes);
 }
 
 /* It is queued in the cache that it prefers, and can run. */
@@ -205,8 +214,7 @@ WP_INLINE void wp_account_mm_sched(const struct wp_ctx *ctx, const struct wp_cpu
 	time->runtime_ns = wp_shr(time->runtime_ns, here->epoch - time->epoch) + ran_ns;
 	time->epoch = here->epoch;
 	if ((s64)(here->epoch - mm->epoch) > (s64)ctx->params.llc_epoch_affinity_timeout ||
-	    wp_invalid_llc_nr(ctx, sc, mm, task->cpu) ||
-	    wp_exceed_llc_capacity(ctx, sc, mm, task->cpu))
+	    wp_prefers_none(ctx, sc, mm, task->cpu))
 		mm->preferred = 0;
 	prefers = mm->preferred ? wp_llc_of(sc, mm->preferred - 1) + 1 : 0;
 	if (task->preferred_llc == prefers || !task->on_rq || !task->avg.last_update_ns)
@@ -268,8 +276,7 @@ WP_INLINE void wp_task_cache_work(struct wp_ctx *ctx, const struct wp_task *task
 	if (tick < mm->next_scan_tick)
 		return;
 	mm->next_scan_tick = tick + wp_epoch_period(ctx);
-	if (wp_invalid_llc_nr(ctx, sc, mm, task->cpu) ||
-	    wp_exceed_llc_capacity(ctx, sc, mm, task->cpu)) {
+	if (wp_prefers_none(ctx, sc, mm, task->cpu)) {
 		mm->preferred = 0;
 		return;
 	}

@@ -11,7 +11,9 @@
  * energy, packing, CPUs of different sizes, short wakers, clusters, a waker's CPU that counts as
  * free. The native core has no short cut: the parity test (crates/scx/tests/parity), which compares
  * the two, says that it never differs. A new rule of a wake-up that may choose otherwise
- * (docs/rules/wake-ups.md#idle-sibling) is left to the whole decision here, too.
+ * (docs/rules/wake-ups.md#idle-sibling) is left to the whole decision here, too. Rent
+ * (cache_rent.c) decides nothing here, where waker's and previous CPU share a cache, and has been
+ * counted before.
  *
  * What must stay: a question that it answers the whole decision answers alike, with the same rule
  * and reason. Free: which questions it leaves to the whole decision: leaving more is always

@@ -10,8 +10,8 @@
  *     below the tipping point
  *   power-policy packs, some level has room  -> power_policy.c
  *   sched-mc packs, some CPU has room        -> sched_mc_pack.c
- *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU
- *     near it
+ *   wake-up that may stay near waker or prev -> wake_affine picks the target, cache_rent.c another
+ *     where caches have prices, idle_sibling.c a CPU near it
  *   else, a domain has the request's flag    -> idlest.c
  *   else                                     -> idle_sibling.c around prev
  *
@@ -302,6 +302,8 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	if (walk.affine != WP_NONE && req->this_cpu != req->prev_cpu)
 		target = wp_wake_affine(ctx, task, req,
 					WP_AT(ctx->doms, walk.affine)->imbalance_pct, dec);
+	if (wp_rent_keeps(ctx, req, target, dec))
+		target = req->prev_cpu;
 	WP_EXPLAIN(ctx, wp_explain_target(ctx, target));
 #ifndef WP_LIVE
 	if (walk.affine == WP_NONE && !ctx->params.sis_always)
@@ -313,6 +315,9 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 		return 1;
 	}
 #endif
+	if (walk.affine != WP_NONE && wp_rent_paid(ctx, task, req) &&
+	    wp_select_near_waker(ctx, task, req, dec))
+		return 1;
 	return wp_select_idle_sibling(ctx, task, req, target, dec);
 }
 
@@ -424,6 +429,7 @@ WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 	}
 	if (req->kind == WP_PLACE_WAKE)
 		wp_record_wakee(ctx, waker, task->id, req);
+	wp_count_rent(ctx, task, req);
 	if (wp_select_current(task, waker, req, dec))
 		return 0;
 #ifdef WP_LIVE

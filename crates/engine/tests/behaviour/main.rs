@@ -14,6 +14,7 @@ mod asym;
 mod balance;
 mod balance_old;
 mod bandwidth;
+mod cache_rent;
 mod changes;
 mod channels;
 mod classes;

@@ -5,12 +5,17 @@
 //! crates/policy-sys/tests/all/sched_cache.rs. Free: lengths of runs, and how helpers are built.
 //! Tests by part (in crates/engine/src): kernel/model/processes.rs:
 //! `threads_of_a_process_come_together` (who is of one),
-//! `a_process_too_large_for_a_cache_is_spread` (footprint).
+//! `a_process_too_large_for_a_cache_is_spread` (how many threads),
+//! `sets_that_fit_apart_alone_are_spread` (working sets),
+//! `live_queues_know_processes_by_price_alone` (which homes).
 //! Helpers, and who fails with them: `released`, `clusters` (`threads_of_a_process_come_together`,
-//! `a_process_too_large_for_a_cache_is_spread`).
+//! `a_process_too_large_for_a_cache_is_spread`); `board`, `clusters_of` (all); `three_with_sets`
+//! (`sets_that_fit_apart_alone_are_spread`).
 
 use crate::common::*;
-use wakeplace_workload::{Event, Loops, TaskScript};
+use wakeplace_platform::{Cache, Platform, Transfer};
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{Event, Loops, TaskScript, WorkingSet};
 
 /// On this CPU for 100 ms, then anywhere for ever.
 fn released(cpu: u32, process: Option<u32>) -> TaskScript {
@@ -24,18 +29,27 @@ fn released(cpu: u32, process: Option<u32>) -> TaskScript {
     task
 }
 
-/// The clusters of four that these run on in the last 100 ms of a second, and the last CPUs.
-fn clusters(tasks: Vec<TaskScript>, settings: &[(&str, &str)]) -> Vec<u32> {
+/// Two caches of four CPUs.
+fn board() -> Platform {
     let board = Board {
         clusters: vec![(4, 1024), (4, 1024)],
         ..Board::symmetric(4)
     };
-    let mut settings = settings.to_vec();
-    settings.push(("governor", "performance"));
-    let policy = policy("linux-7.3", &settings);
+    board.platform()
+}
+
+/// Of `clusters_of`, on `board` under `linux-7.3` with these settings.
+fn clusters(tasks: Vec<TaskScript>, settings: &[(&str, &str)]) -> Vec<u32> {
+    clusters_of(&board(), &policy("linux-7.3", settings), tasks)
+}
+
+/// The clusters of four that these run on in the last 100 ms of a second, and the last CPUs.
+fn clusters_of(platform: &Platform, policy: &Policy, tasks: Vec<TaskScript>) -> Vec<u32> {
+    let mut policy = policy.clone();
+    policy.set("governor", "performance").expect("a governor");
     let number = tasks.len() as u32;
     let load = workload(tasks, vec![]);
-    let (_, log) = simulate(&board.platform(), &policy, &load, &all_on(S));
+    let (_, log) = simulate(platform, &policy, &load, &all_on(S));
     let last = |task| log.stretches(task).last().expect("it runs").cpu;
     let cpus: Vec<u32> = (0..number).map(last).collect();
     let mut alone = cpus.clone();
@@ -79,4 +93,65 @@ fn a_process_too_large_for_a_cache_is_spread() {
         .filter(|at| **at == 0)
         .count();
     assert!((2..=3).contains(&there), "{there}");
+}
+
+/// Three threads of a process, two in one cache and one in the other, with a working set of their
+/// own each, and the machine with what its caches take: 1 MiB, a hit 10 ns, memory 60, a line from
+/// the same cache 20, from the other one 70.
+fn three_with_sets(kib: u64) -> (Platform, Vec<TaskScript>) {
+    let mut platform = board();
+    let source = platform.costs.source.clone();
+    platform.transfer = Some(Transfer {
+        smt_ns: None,
+        cluster_ns: None,
+        cache_ns: Some(20),
+        node_ns: Some(70),
+        other_node_ns: None,
+        source: source.clone(),
+    });
+    platform.cache = Some(Cache {
+        last_level_kib: 1024,
+        hit_ns: 10,
+        memory_ns: 60,
+        source,
+    });
+    let thread = |cpu| {
+        let mut task = released(cpu, Some(0));
+        task.attributes.working_set = Some(WorkingSet::Own { bytes: kib * 1024 });
+        task
+    };
+    (platform, [0, 1, 4].map(thread).to_vec())
+}
+
+/// Goal: three sets of 512 KiB are too many for one cache of 1 MiB: (1024 x 3 x 10 + 512 x 3 x 60)
+/// / 1536 = 80 ns for three accesses together, 30 in two caches, which hold 768 KiB each. By price
+/// the threads stay as they are, two and one; without it they come together. Three of 256 KiB fit:
+/// they come together in any case.
+#[test]
+fn sets_that_fit_apart_alone_are_spread() {
+    let at = |kib, price| {
+        let (platform, threads) = three_with_sets(kib);
+        let policy = policy("linux-7.3", &[("llc_price", price)]);
+        clusters_of(&platform, &policy, threads)
+    };
+    assert_eq!(at(512, "on"), [0, 0, 1]);
+    for (kib, price) in [(512, "off"), (256, "on")] {
+        let together = at(kib, price);
+        let one = together.iter().all(|at| *at == together[0]);
+        assert!(one, "{kib} KiB, {price}: {together:?}");
+    }
+}
+
+/// Goal: the live scheduler knows no processes, and nor do its queues here, but with the switch
+/// that it refuses.
+#[test]
+fn live_queues_know_processes_by_price_alone() {
+    let at = |settings: &[(&str, &str)]| {
+        let policy = policy("wakeplace", settings);
+        let threads = [0, 1, 4].map(|cpu| released(cpu, Some(0)));
+        clusters_of(&board(), &policy, threads.to_vec())
+    };
+    assert_eq!(at(&[("sched_cache", "on")]), [0, 0, 1]);
+    let together = at(&[("sched_cache", "on"), ("llc_price", "on")]);
+    assert!(together.iter().all(|at| *at == together[0]), "{together:?}");
 }

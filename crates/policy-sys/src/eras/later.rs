@@ -233,6 +233,10 @@ pub(super) fn linux_7_3() -> wp_params {
 /// loads with 20 and 16 as well, which nobody published (docs/decisions/028).
 const SHORT_MIN_LLC: u32 = 32;
 
+/// Lines that a wake-up through a pipe brings along (docs/decisions/060). Sockets bring more: the
+/// rule does not know which it is, and a task then moves a little later than it should.
+const PIPE_LINES: u32 = 60;
+
 /// The product's own policy, in both homes (docs/guide/policy.md). asym-capacity's rules of 2016
 /// have successors in Linux 7.3, which has energy-aware as shipped; packing is the mode's. The live
 /// queues come with a timer of their own in place of nohz balancing (docs/guide/model.md).
@@ -249,6 +253,7 @@ pub(super) fn wakeplace() -> wp_params {
     sched_mc::enable(&mut p, 0); // its level is the mode's
     short::enable(&mut p, short::V5);
     p.sis_short_min_llc = SHORT_MIN_LLC;
+    p.cache_rent_lines = PIPE_LINES;
     p.energy_idle = 1;
     p.energy_idle_free = 1;
     p.energy_wait = 1;

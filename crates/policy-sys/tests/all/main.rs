@@ -14,6 +14,7 @@ mod balance;
 mod balance_7_3;
 mod balance_pass_7_3;
 mod bounds;
+mod cache_rent;
 mod capacity_vectors;
 mod classes;
 mod common;

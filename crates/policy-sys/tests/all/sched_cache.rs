@@ -2,14 +2,18 @@
 //! arithmetic beside them.
 //!
 //! What must stay: sums, halvings and limits follow from the page by the arithmetic beside them. It
-//! covers policy/src/load_tracking/preferred_llc.c and policy/src/balance/llc_balance.c. Free:
-//! numbers of processes and threads, and how helpers build one.
+//! covers policy/src/load_tracking/preferred_llc.c, llc_price.c and
+//! policy/src/balance/llc_balance.c. Free: numbers of processes and threads, and how helpers build
+//! one.
 //! Tests by part: `the_cache_that_had_most`, `one_scan_an_epoch`, `an_old_preference`
 //! (`wp_task_cache_work`, `wp_task_tick_cache`); `an_epoch_halves`, `a_cpu_counts_all_processes`
 //! (`wp_update_epoch`, `wp_account_mm_sched`); `queues_count_preferences`
 //! (`wp_account_llc_enqueue`, `wp_account_llc_dequeue`); `too_many_running` (`wp_invalid_llc_nr`);
 //! `too_much_data` (`wp_exceed_llc_capacity`); `average_of_running_threads`
-//! (`wp_update_avg_scale`); `towards_the_preferred_cache` (`wp_can_migrate_llc`, `wp_llc_balance`);
+//! (`wp_update_avg_scale`); `threads_that_share_a_set` (`wp_found_ns`),
+//! `sets_that_do_not_fit_together` (`wp_llc_form_ps`), `own_and_shared_sets`
+//! (`wp_apart_is_faster`, `wp_prefers_none`), `what_is_unknown_has_no_price` (`wp_llc_priced`);
+//! `towards_the_preferred_cache` (`wp_can_migrate_llc`, `wp_llc_balance`);
 //! `a_lone_task_is_pushed` (`wp_balance_running`, `wp_alb_break_llc`); `a_task_stays_in_its_cache`
 //! (`wp_migrate_degrades_llc`); `no_push_out_of_the_preferred_cache` (`wp_alb_break_llc`);
 //! `where_it_acts` (`wp_multi_llcs`, `wp_sched_cache_domains`).
@@ -17,10 +21,10 @@
 //! `one_scan_an_epoch` among them); `with_process` (all tests, `too_many_running` among them);
 //! `ran` (`the_cache_that_had_most`, `one_scan_an_epoch`, `an_epoch_halves`);
 //! `preferred_after_scan` (`the_cache_that_had_most`); `keeps` (`too_many_running`,
-//! `too_much_data`, `an_old_preference`); `two_nodes` (`too_much_data`, `where_it_acts`); `smt`
-//! (`towards_the_preferred_cache`); `pull` (`towards_the_preferred_cache`,
-//! `a_lone_task_is_pushed`); `relieve` (`a_task_stays_in_its_cache`,
-//! `no_push_out_of_the_preferred_cache`).
+//! `too_much_data`, `an_old_preference`); `keeps_by_price` (`own_and_shared_sets` and 3
+//! more); `two_nodes` (`too_much_data`, `where_it_acts`); `smt` (`towards_the_preferred_cache`);
+//! `pull` (`towards_the_preferred_cache`, `a_lone_task_is_pushed`); `relieve`
+//! (`a_task_stays_in_its_cache`, `no_push_out_of_the_preferred_cache`).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -30,7 +34,9 @@ use crate::common;
 
 use common::{NOW, attempt, cluster, labels, level, machine, put, queued, still_but};
 use wakeplace_policy_sys::sys;
-use wakeplace_policy_sys::{Balance, Core, IdleKind, LevelFacts, MachineFacts, Offer, Step, Task};
+use wakeplace_policy_sys::{
+    Balance, Core, IdleKind, LevelFacts, MachineFacts, Offer, PriceFacts, ProcessFacts, Step, Task,
+};
 
 const MS: u64 = 1_000_000;
 /// Epochs of 10 ticks of 1 ms since the start.
@@ -47,7 +53,11 @@ fn facts() -> MachineFacts {
 /// The machine with a process that has two threads, whose CPUs are in the epoch of `NOW`.
 fn with_process(facts: &MachineFacts, set: &[(&str, &str)], footprint: u64, llc: u64) -> Core {
     let mut core = still_but(facts, set);
-    core.add_processes(&[footprint], llc);
+    let known = ProcessFacts {
+        footprint,
+        ..ProcessFacts::default()
+    };
+    core.add_processes(&[known], llc);
     for cpu in &mut core.sched_cache_raw().cpu {
         (cpu.epoch, cpu.next_tick) = (EPOCH, NOW / MS);
     }
@@ -259,6 +269,75 @@ fn too_much_data() {
         keeps(with_process(&numa, &[], 1000 * MIB, 0), |_| ()),
         "of a cache whose size is not known"
     );
+}
+
+/// A thread's working sets: so many with one of their own of so many KiB, and so many that share
+/// one of so many MiB.
+type Sets = [(u32, u64); 2];
+
+/// Does a process with such sets keep its preference by price? A hit takes 10 ns, memory 64, a line
+/// from the same cache 16, from another one 73; the cache has 32 MiB.
+fn keeps_by_price(change: impl FnOnce(&mut MachineFacts), llc: u64, sets: Sets) -> bool {
+    let mut facts = facts();
+    let moves = [Some(15_000), None];
+    facts.prices = PriceFacts::new([Some(16), Some(73), None], moves).with_accesses(10, 64);
+    change(&mut facts);
+    let core = with_process(&facts, &[("llc_price", "on")], 0, llc);
+    let [(own, kib), (sharing, mib)] = sets;
+    keeps(core, |process| {
+        (process.nr_own, process.own_bytes) = (own, u64::from(own) * kib * 1024);
+        (process.nr_sharing, process.shared_bytes) = (sharing, mib << 20);
+    })
+}
+
+const LLC: u64 = 32 << 20;
+const NONE: (u32, u64) = (0, 0);
+
+/// Goal: threads that write one block are faster together, whether it fits or not. Sums of all six
+/// in ns: 16 MiB: 10 + 5 x 16 = 90 together, 10 + 2 x 16 + 3 x 73 = 261 in halves. 48 MiB: 32 of 48
+/// are there, (32 x 90 + 16 x 6 x 64) / 48 = 188 and (32 x 261 + 6144) / 48 = 302.
+/// Source: docs/rules/cache-aware.md#llc-price-numbers.
+#[test]
+fn threads_that_share_a_set() {
+    assert!(keeps_by_price(|_| (), LLC, [NONE, (6, 16)]));
+    assert!(keeps_by_price(|_| (), LLC, [NONE, (6, 48)]));
+}
+
+/// Goal: blocks that one cache has no room for, but two have, keep threads apart. Six of 8 MiB: (32
+/// x 60 + 16 x 6 x 64) / 48 = 168 ns together, 60 in halves. Four fit: 40 ns either way. 1 KiB more
+/// each does not.
+/// Source: docs/rules/cache-aware.md#llc-price-numbers.
+#[test]
+fn sets_that_do_not_fit_together() {
+    assert!(!keeps_by_price(|_| (), LLC, [(6, 8192), NONE]));
+    assert!(keeps_by_price(|_| (), LLC, [(4, 8192), NONE]));
+    assert!(!keeps_by_price(|_| (), LLC, [(4, 8193), NONE]));
+}
+
+/// Goal: both kinds weigh by their threads. Two share 16 MiB, and four have 8 MiB each: (32 x (40 +
+/// 10 + 16) + 16 x 6 x 64) / 48 = 172 ns together; apart each cache holds 32 MiB, 40 + 10 + 73 =
+/// 123. With two of 8 MiB 32 MiB fit together: 20 + 26 = 46 against 20 + 83.
+/// Source: docs/rules/cache-aware.md#llc-price-numbers.
+#[test]
+fn own_and_shared_sets() {
+    assert!(!keeps_by_price(|_| (), LLC, [(4, 8192), (2, 16)]));
+    assert!(keeps_by_price(|_| (), LLC, [(2, 8192), (2, 16)]));
+}
+
+/// Goal: where a price, the cache's size or all sets are unknown the kernel's rule stands.
+/// Source: docs/rules/cache-aware.md#llc-price.
+#[test]
+fn what_is_unknown_has_no_price() {
+    let six = [(6, 8192), NONE];
+    assert!(keeps_by_price(|facts| facts.prices.hit_ns = 0, LLC, six));
+    assert!(keeps_by_price(|facts| facts.prices.memory_ns = 0, LLC, six));
+    let nobody = |facts: &mut MachineFacts| facts.prices.node_line_ns = 0;
+    assert!(keeps_by_price(nobody, LLC, six));
+    assert!(keeps_by_price(|_| (), 0, six));
+    assert!(keeps_by_price(|_| (), LLC, [NONE, NONE]));
+    let off = with_process(&facts(), &[], 0, LLC);
+    assert!(keeps(off, |process| (process.nr_own, process.own_bytes) =
+        (6, 48 << 20)));
 }
 
 /// Goal: a process that was not scanned for more than 5 epochs prefers nothing.

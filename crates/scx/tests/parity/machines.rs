@@ -5,13 +5,14 @@
 //! Free: further machines and policies, at the end of the draws.
 //! Callers: main.rs, situations.rs and events.rs (`Draw`). `next`, `range`, `index`, `pick` and
 //! `one_in` draw; `up_to` and `large` say how many CPUs; `labels`, `levels`, `push_numa`,
-//! `capacities`, `priorities`, `packing`, `states` and `machine` build them; `eras`, `value_of` and
-//! `policy` a policy; `core` both. Page: docs/internals/checks.md; docs/decisions/011.
+//! `capacities`, `priorities`, `packing`, `prices`, `states` and `machine` build them; `eras`,
+//! `value_of` and `policy` a policy; `core` both. Page: docs/internals/checks.md;
+//! docs/decisions/011.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 use wakeplace_policy_sys::{
-    Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts, sys,
+    Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, PriceFacts, SchedMcFacts, sys,
 };
 
 /// Draws of one stream.
@@ -243,6 +244,16 @@ fn unit(draw: &mut Draw, shape: &Shape) -> usize {
     }
 }
 
+/// What caches take; on half of the machines nobody knows.
+fn prices(draw: &mut Draw) -> PriceFacts {
+    if draw.one_in(2) {
+        return PriceFacts::default();
+    }
+    let mut up_to = |most| Some(u64::from(draw.range(0, most)));
+    let lines = [up_to(30), up_to(120), up_to(250)];
+    PriceFacts::new(lines, [up_to(20_000), up_to(40_000)])
+}
+
 /// A machine of that shape.
 fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
     let cpus = shape.cpus();
@@ -260,6 +271,7 @@ fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
         priority: priorities(draw, cpus),
         reclaim_distance: draw.pick(&[0, 20, 32]),
         sched_mc: packing(draw, cpus),
+        prices: prices(draw),
     };
     if draw.one_in(6) {
         facts.online = (0..cpus).map(|c| c == 0 || !draw.one_in(6)).collect();

@@ -101,6 +101,9 @@ WP_RANGE(llc_overaggr_pct, 0, 100, SIMULATOR, ANYTIME, "50",
 	"docs/rules/cache-aware.md#llc-mig",
 	"sched_cache: a cache is busy from this utilisation on, percent; half as much again "
 	"without SMT")
+WP_SWITCH(llc_price, SIMULATOR, RUN, "off", "docs/rules/cache-aware.md#llc-price",
+	"sched_cache: a process whose working sets take longer together in one cache than in two "
+	"prefers none; the simulator's live queues know processes only with it")
 WP_AUTO(reclaim_distance, 10, 255, BOTH, RUN, "30", "docs/rules/domains.md#domain-constants",
 	"largest node distance for forks, execs and wake_affine(); auto = the machine's")
 

@@ -33,6 +33,9 @@ WP_CHOICE(wake_affine_form, wp_wake_affine_form, LIVE_HAS("4.14"), RUN, "4.14",
 
 WP_SWITCH(wakee_flips_fix, BOTH, RUN, "off", "docs/rules/capacity-aware.md#wakee-flips-fix",
 	"a wake-up by an interrupt on an idle CPU does not count in wakee_flips")
+WP_RANGE(cache_rent_lines, 0, 4096, BOTH, RUN, "0", "docs/rules/cache-rent.md#rent",
+	"cache lines that a wake-up brings from waker to wakee (a pipe's: 60); a task goes to its "
+	"waker's last-level cache once they have cost it as much as the move; 0: no such rule")
 
 /* How the fast path looks for an idle CPU. */
 WP_CHOICE(sis_form, wp_sis_form, LIVE_HAS("scan"), RUN, "scan",

@@ -3,8 +3,8 @@
 //! What must stay: a process has the workload's number, and its threads are told before the run.
 //! Free: what leaves recorded runs as they are (ARCHITECTURE.md, "What a change may touch"). Tests
 //! by part: `threads_of_a_process_come_together` (who is of one),
-//! `a_process_too_large_for_a_cache_is_spread` (footprint). That is `add_processes` and
-//! `footprint`.
+//! `a_process_too_large_for_a_cache_is_spread` (how many threads),
+//! `sets_that_fit_apart_alone_are_spread` (`working_sets`). The first is `add_processes`.
 //!
 //! Callers: mod.rs (`add_processes`).
 //!
@@ -12,34 +12,36 @@
 
 use super::home::{AnyHome, Home};
 use wakeplace_platform::Platform;
-use wakeplace_policy_sys::Core;
+use wakeplace_policy_sys::{Core, ProcessFacts};
 use wakeplace_workload::{WorkingSet, Workload};
 
 /// A page that is touched once in each scan of NUMA balancing is counted twice in the end: a scan
 /// halves what was counted before it.
 const COUNTED: u64 = 2;
 
-/// Tells the core of the workload's processes, if its tasks are of the kernel's fair class.
+/// Tells the core of the workload's processes, if its tasks are of the kernel's fair class. The
+/// live scheduler knows no processes. Its queues here have them with `llc_price` alone, which it
+/// refuses (docs/rules/cache-aware.md#llc-price).
 pub(super) fn add_processes(
     core: &mut Core,
     home: &AnyHome<'_>,
     platform: &Platform,
     workload: &Workload,
 ) {
-    if home.dispatches() || home.is_sched_ext() {
+    let of_live = home.dispatches() && core.state().params.llc_price == 0;
+    if of_live || home.is_sched_ext() {
         return;
     }
-    let footprints = (0..workload.nr_processes()).map(|process| footprint(workload, process));
-    let footprints: Vec<u64> = footprints.collect();
+    let facts = (0..workload.nr_processes()).map(|process| working_sets(workload, process));
+    let facts: Vec<ProcessFacts> = facts.collect();
     let llc_kib = platform.cache.as_ref().map_or(0, |c| c.last_level_kib);
-    core.add_processes(&footprints, llc_kib * 1024);
+    core.add_processes(&facts, llc_kib * 1024);
 }
 
-/// What NUMA balancing counts of a process in the end: its working sets, those that threads share
-/// once.
-fn footprint(workload: &Workload, process: u32) -> u64 {
+/// The working sets of a process, and what NUMA balancing counts of them in the end.
+fn working_sets(workload: &Workload, process: u32) -> ProcessFacts {
     let mut shared = vec![false; workload.shared.sets.len()];
-    let mut bytes: u64 = 0;
+    let mut facts = ProcessFacts::default();
     let of_process = |a: &&wakeplace_workload::Attributes| a.process == Some(process);
     for task in workload
         .tasks
@@ -47,16 +49,22 @@ fn footprint(workload: &Workload, process: u32) -> u64 {
         .map(|task| &task.attributes)
         .filter(of_process)
     {
-        bytes = bytes.saturating_add(match task.working_set {
-            Some(WorkingSet::Own { bytes }) => bytes,
+        match task.working_set {
+            Some(WorkingSet::Own { bytes }) => {
+                facts.own_bytes = facts.own_bytes.saturating_add(bytes);
+                facts.nr_own += 1;
+            }
             Some(WorkingSet::Shared { set }) => {
-                match std::mem::replace(&mut shared[set as usize], true) {
-                    true => 0,
-                    false => workload.shared.sets[set as usize].bytes,
+                facts.nr_sharing += 1;
+                if !std::mem::replace(&mut shared[set as usize], true) {
+                    let bytes = workload.shared.sets[set as usize].bytes;
+                    facts.shared_bytes = facts.shared_bytes.saturating_add(bytes);
                 }
             }
-            None => 0,
-        });
+            None => {}
+        }
     }
-    bytes.saturating_mul(COUNTED)
+    let bytes = facts.own_bytes.saturating_add(facts.shared_bytes);
+    facts.footprint = bytes.saturating_mul(COUNTED);
+    facts
 }
