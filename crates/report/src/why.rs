@@ -14,7 +14,7 @@
 
 mod said;
 
-pub(crate) use said::{lines, told};
+pub(crate) use said::told;
 
 use crate::phrase::MODELLED;
 use crate::{Align, Cell, Format, Style, Table, Tone, number};

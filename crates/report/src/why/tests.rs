@@ -7,7 +7,8 @@
 //! `amount`), `lines_have_a_fitting_unit` (`lines`, `seconds`).
 //! Helpers, and who fails with them: `result`, `run`, `two`, `one` (all tests).
 
-use super::{lines, of, parts, table};
+use super::said::lines;
+use super::{of, parts, table};
 use crate::{Format, Style};
 use serde_json::{Value, json};
 use wakeplace_outcome::{BusyTime, Comparison, Why};
