@@ -37,7 +37,9 @@ pub use decision::{
     SchedulerWakeup, Task, TreeCandidate, TreeDecision, TreeEnergy, TreeTask, TreeWakeup, Wakeup,
     WhyNot,
 };
-pub use details::{Details, Energy, Frequencies, LateFrames, LateTask, Residency, TaskPeriods};
+pub use details::{
+    Details, DroppedBehind, Energy, Frequencies, LateFrames, LateTask, Residency, TaskPeriods,
+};
 pub use evaluation::{
     BadWakeup, Both, Contender, EvaluatedCell, EvaluatedFigure, Evaluation, Failed, FailureKind,
     GoalPart, WaitOfCell,

@@ -20,6 +20,10 @@
 //!
 //! Tests: crates/workload/src/deadline/tests.rs
 
+mod tasks;
+
+pub use tasks::{ChainTasks, chain_tasks};
+
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{self, Extensions, Kind, Value};
 use crate::script::{Chain, Event, Loops, SLEEPS_ON_NS, TaskScript, Workload, task_of_thread};

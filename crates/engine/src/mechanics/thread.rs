@@ -154,12 +154,17 @@ pub(crate) struct Thread {
     pub(crate) mark_ns: u64,
     /// When whoever woke it last began to, ns.
     pub(crate) stamp_ns: u64,
-    /// When its last timer or sleep was due, ns, until a frame begins with that.
+    /// When its last timer or sleep was due, ns, until a frame begins with that. A timer event that
+    /// a rest made late has none of its own.
     pub(crate) frame_due_ns: Option<u64>,
     /// For which chains it has worked since their last `FrameEnd`, a bit each.
     pub(crate) worked_for: u64,
     /// How long it has slept by `Sleep` since its last timer event, ns.
     pub(crate) rested_ns: u64,
+    /// How long its last `Sleep` is, ns; the largest number: it is the delay before its first step.
+    pub(crate) rest_ns: u64,
+    /// When that ends, ns.
+    pub(crate) rest_end_ns: u64,
     /// When it began the step that wakes others, ns.
     pub(crate) began_ns: u64,
     /// The number it claimed last.
@@ -203,6 +208,8 @@ impl Thread {
             frame_due_ns: None,
             worked_for: 0,
             rested_ns: 0,
+            rest_ns: 0,
+            rest_end_ns: 0,
             began_ns: 0,
             claimed: 0,
             lock_cpu: None,

@@ -7,25 +7,29 @@
 //! part: comparison/tests.rs::`a_deadline_that_no_frame_meets_is_said` (`unmet`),
 //! comparison/tests.rs::`missed_frames_are_said_of_all_that_miss_as_many` (`missed`),
 //! experiment/tests.rs::`loads_with_deadlines_are_read_by_their_frames` (`FRAME_METRICS`,
-//! `has_frames`), crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing`
+//! `has_frames`),
+//! crates/cli/tests/all/late_frames.rs::`dropped_frames_say_who_was_busy` (`has_dropped`), crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing`
 //! (`of_frames`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
 //! (`own_deadlines`, `recorded`).
 //!
-//! Callers: experiment.rs (`FRAME_METRICS`, `has_frames`, `own_deadlines`), evaluate/cell.rs
+//! Callers: experiment.rs (`FRAME_METRICS`, `has_frames`, `has_dropped`, `own_deadlines`), evaluate/cell.rs
 //! (`FRAME_METRICS`), sweep/mod.rs (`FRAME_METRICS`), crates/cli/src/commands/sweep.rs
 //! (`of_frames`).
 //!
 //! Tests: crates/study/src/comparison/tests.rs, crates/study/src/experiment/tests.rs,
-//! crates/cli/tests/all/recordings.rs,
+//! crates/cli/tests/all/recordings.rs, crates/cli/tests/all/late_frames.rs,
 //! crates/cli/tests/all/sweeps.rs::frames_come_first_and_choose_nothing
 
 use super::{PolicyRuns, total};
 use wakeplace_text::time;
 use wakeplace_workload::{Chain, FrameFigures, Workload};
 
+/// Missed frames that were never done; told only where there are some.
+pub const DROPPED_FRAMES: &str = "dropped_frames_total";
 /// What a load with deadlines is read by, before all else that it measures.
-pub(crate) const FRAME_METRICS: [&str; 4] = [
+pub(crate) const FRAME_METRICS: [&str; 5] = [
     "missed_frames_total",
+    DROPPED_FRAMES,
     "frames_total",
     "missed_frames_pct",
     "frame_lateness_us_p99",
@@ -68,10 +72,19 @@ fn recorded(figures: &FrameFigures) -> String {
         let us = late_ns.map(|ns| format!("{:.1}", ns as f64 / 1e3));
         format!(", lateness p50, p95, p99 {} us", us.join(", "))
     });
+    let dropped = of_them_dropped(figures.dropped);
     format!(
-        " with {} frames recorded, {} missed{lateness}",
+        " with {} frames recorded, {} missed{dropped}{lateness}",
         figures.frames, figures.missed
     )
+}
+
+/// Behind a number of missed frames: how many of them were never done, if any.
+fn of_them_dropped(dropped: u64) -> String {
+    match dropped {
+        0 => String::new(),
+        dropped => format!(", {dropped} of them dropped"),
+    }
 }
 
 /// A sentence for each chain of which no frame was done by its deadline, in any run.
@@ -98,15 +111,20 @@ pub(crate) fn has_frames(runs: &[PolicyRuns]) -> bool {
     runs.iter().any(|run| total(run, "frames_total") > 0.0)
 }
 
+/// Some run dropped frames.
+pub(crate) fn has_dropped(runs: &[PolicyRuns]) -> bool {
+    runs.iter().any(|run| total(run, DROPPED_FRAMES) > 0.0)
+}
+
 /// A sentence for each number of missed frames that is many, with the policies that missed so
 /// many. Where all are missed, `unmet` says so, chain by chain.
 pub(super) fn missed(runs: &[PolicyRuns]) -> Vec<String> {
-    let mut alike: Vec<([u64; 2], Vec<&str>)> = Vec::new();
+    let mut alike: Vec<([u64; 3], Vec<&str>)> = Vec::new();
     for run in runs {
         // Counts are whole.
         let count = |metric: &str| total(run, metric) as u64;
-        let counts = ["missed_frames_total", "frames_total"].map(count);
-        let [missed, frames] = counts;
+        let counts = ["missed_frames_total", "frames_total", DROPPED_FRAMES].map(count);
+        let [missed, frames, _] = counts;
         if missed * 100 <= frames * MISSED_PCT || missed >= frames {
             continue;
         }
@@ -115,12 +133,13 @@ pub(super) fn missed(runs: &[PolicyRuns]) -> Vec<String> {
             None => alike.push((counts, vec![run.policy.as_str()])),
         }
     }
-    let said = |([missed, frames], policies): ([u64; 2], Vec<&str>)| {
+    let said = |([missed, frames, dropped], policies): ([u64; 3], Vec<&str>)| {
         format!(
-            "{}: {missed} of {frames} frames were missed ({:.1} %), so look at them and their \
+            "{}: {missed} of {frames} frames were missed ({:.1} %{}), so look at them and their \
              lateness before the energy, or lighten the workload",
             policies.join(" and "),
-            missed as f64 * 100.0 / frames as f64
+            missed as f64 * 100.0 / frames as f64,
+            of_them_dropped(dropped)
         )
     };
     alike.into_iter().map(said).collect()

@@ -270,6 +270,7 @@ impl<O: Observer> Mechanics<'_, O> {
             let thread = &mut self.threads[task];
             thread.started = true;
             thread.stamp_ns = due;
+            (thread.rest_ns, thread.rest_end_ns) = (u64::MAX, due);
             k.set_timer(self, task, due);
         }
     }
@@ -361,7 +362,9 @@ impl<O: Observer> Mechanics<'_, O> {
 
     /// Lets the thread sleep until `due`, ns, which may be over: then it goes on at once.
     fn begin_at<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, due: u64) -> Flow {
-        self.threads[task].stamp_ns = due;
+        let thread = &mut self.threads[task];
+        thread.stamp_ns = due;
+        (thread.rest_ns, thread.rest_end_ns) = (u64::MAX, due);
         if due <= self.clock.now {
             return Flow::Go;
         }
