@@ -283,6 +283,7 @@ impl<O: Observer> Mechanics<'_, O> {
         if !used.ahead {
             return Flow::Go;
         }
+        self.sleeps_by_timer(task, due_ns);
         self.threads[task].pending = Pending::Expired {
             timer,
             due_ns,
