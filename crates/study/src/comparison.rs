@@ -29,7 +29,7 @@ pub(crate) use cautions::{hardware_clocks, modelled_power, together};
 pub(crate) use endings::endings;
 use endings::time;
 pub use frames::{DROPPED_FRAMES, of_frames};
-pub(crate) use frames::{FRAME_METRICS, has_dropped, has_frames, own_deadlines};
+pub(crate) use frames::{FRAME_METRICS, given_deadlines, has_dropped, has_frames, own_deadlines};
 pub(crate) use ignored::drawn_anyway;
 use ignored::ignored;
 pub use stuck::Stuck;

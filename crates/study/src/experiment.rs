@@ -18,8 +18,8 @@
 
 use crate::comparison::{
     Comparison, DROPPED_FRAMES, FRAME_METRICS, Origin, PolicyRuns, drawn_anyway, endings,
-    hardware_clocks, has_dropped, has_frames, modelled_power, own_deadlines, stuck, together,
-    warnings,
+    given_deadlines, hardware_clocks, has_dropped, has_frames, modelled_power, own_deadlines,
+    stuck, together, warnings,
 };
 use crate::hotplug::shown;
 use crate::identity::hash_of;
@@ -244,6 +244,7 @@ impl Experiment {
         notes.extend(hardware_clocks(&self.platform, policies));
         notes.extend(together(workloads, &self.platform));
         notes.extend(workloads.first().and_then(own_deadlines));
+        notes.extend(workloads.first().and_then(given_deadlines));
         let mut all = self.workload.warnings.clone();
         if let Some(workload) = workloads.first() {
             let not_modelled = |what: &String| format!("{what} is not modelled: left out");

@@ -301,8 +301,9 @@ fn a_check_lists_chains() {
 }
 
 /// Goal: a check judges given deadlines as a run does, and shows the recording's own frames beside.
-/// By hand: the recording has six frames of its own and misses one (`a_check_lists_chains`). A file
-/// of an rt-app takes them, too.
+/// By hand: the recording has six frames of its own and misses one (`a_check_lists_chains`). Given a
+/// deadline of its own for the thread that marks them it judges these: they take 2,900 us and one
+/// 79,900, so with 2,000 us all six are late. A file of an rt-app takes them, too.
 #[test]
 fn a_check_takes_deadlines() {
     let folder = folder();
@@ -312,8 +313,10 @@ fn a_check_takes_deadlines() {
     common::file(
         &folder,
         "wrong.json",
-        r#"{"screen": {"from": "ui", "deadline": 16000}}"#,
+        r#"{"screen": {"from": "RenderThread", "deadline": 16000}}"#,
     );
+    let of_ui = r#"{"screen": {"from": "ui", "to": "RenderThread", "deadline": 2000}}"#;
+    common::file(&folder, "ui.json", of_ui);
     let load = r#"{"tasks": {"ui": {"run": 1000, "timer": {"ref": "t", "period": 16000}}}}"#;
     common::file(&folder, "app.json", load);
     let check = |file: &str, deadlines: &str, format: &str| {
@@ -349,13 +352,25 @@ fn a_check_takes_deadlines() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let output = check(phone, "ui.json", "json");
+    assert_code(&output, 0);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(
+        chain(&value["chains"][0]),
+        ("screen".into(), Some(2_000_000), Some(6))
+    );
     let wrong = check(phone, "wrong.json", "human");
     common::assert_refused(
         &wrong,
-        &["wrong.json:1:21: task `ui` has no timer and no sleep"],
+        &["wrong.json:1:21: task `RenderThread` has no timer and no sleep"],
     );
     // Of an rt-app file there is a timer; a task that is not there is refused.
-    let output = check("app.json", "wrong.json", "json");
+    common::file(
+        &folder,
+        "right.json",
+        r#"{"screen": {"from": "ui", "deadline": 16000}}"#,
+    );
+    let output = check("app.json", "right.json", "json");
     assert_code(&output, 0);
     let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     assert_eq!(value["chains"][0]["deadline_ns"], 16_000_000);
@@ -405,8 +420,26 @@ fn a_recording_of_android_says_its_deadlines() {
         assert_eq!(metric(&format!("missed_frames_of_{chain}_total")), 1.0);
         assert!((metric("missed_frames_pct") - 100.0 / frames).abs() < 1e-9);
     }
-    // From the UI thread, which no timer wakes, no frame could begin.
-    let wrong = r#"{"screen": {"from": "ui", "deadline": 16000}}"#;
+    // Its own frames, by another deadline: with one of 1 s none is due when the recording ends.
+    let longer = r#"{"screen": {"from": "ui", "deadline": 1000000}}"#;
+    common::file(&folder, "longer.json", longer);
+    let words: [&[&str]; 3] = [
+        &["sim", "--workload", "trace:phone.txt,platform=hikey960"],
+        &RUN,
+        &["--deadlines", "longer.json", "--format", "json"],
+    ];
+    let output = in_folder(&folder, &words);
+    assert_code(&output, 0);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert!(value["runs"][0]["seed_runs"][0]["metrics"]["frames_total"].is_null());
+    let said = "frames of the recording, by the given deadlines: screen 1000000.0 us with 0 frames";
+    assert!(
+        value["notes"].to_string().contains(said),
+        "{}",
+        value["notes"]
+    );
+    // From a thread that marks none, and which no timer wakes, no frame could begin.
+    let wrong = r#"{"screen": {"from": "RenderThread", "deadline": 16000}}"#;
     common::file(&folder, "wrong.json", wrong);
     let words: [&[&str]; 3] = [
         &["sim", "--workload", "trace:phone.txt,platform=hikey960"],
@@ -417,7 +450,7 @@ fn a_recording_of_android_says_its_deadlines() {
     assert_code(&output, 2);
     let error = stderr(&output);
     assert!(
-        error.contains("wrong.json:1:21: task `ui` has no timer and no sleep"),
+        error.contains("wrong.json:1:21: task `RenderThread` has no timer and no sleep"),
         "{error}"
     );
 }

@@ -10,9 +10,10 @@
 //! `has_frames`),
 //! crates/cli/tests/all/late_frames.rs::`dropped_frames_say_who_was_busy` (`has_dropped`), crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing`
 //! (`of_frames`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
-//! (`own_deadlines`, `recorded`).
+//! (`own_deadlines`, `given_deadlines`, `recorded`).
 //!
-//! Callers: experiment.rs (`FRAME_METRICS`, `has_frames`, `has_dropped`, `own_deadlines`), evaluate/cell.rs
+//! Callers: experiment.rs (`FRAME_METRICS`, `has_frames`, `has_dropped`, `own_deadlines`,
+//! `given_deadlines`), evaluate/cell.rs
 //! (`FRAME_METRICS`), sweep/mod.rs (`FRAME_METRICS`), crates/cli/src/commands/sweep.rs
 //! (`of_frames`).
 //!
@@ -50,20 +51,36 @@ pub(crate) fn own_deadlines(workload: &Workload) -> Option<String> {
     let said = |chain: &Chain| {
         let us = chain.deadline_ns as f64 / 1e3;
         let known = chain.known.as_ref()?;
-        let recorded = chain.recorded.as_ref().map_or_else(String::new, recorded);
-        Some(format!("{} {us:.1} us ({known}){recorded}", chain.name))
+        let found = chain.recorded_figures();
+        let found = found.as_ref().map_or_else(String::new, recorded);
+        Some(format!("{} {us:.1} us ({known}){found}", chain.name))
     };
-    let all: Vec<String> = workload.chains.iter().filter_map(said).collect();
+    let all = workload.chains.iter().filter_map(said).collect();
+    few(all).map(|few| {
+        format!("deadlines of frames by the recording: {few}; `--deadlines FILE` says others")
+    })
+}
+
+/// What became of recorded frames there, by deadlines that were given beside the recording.
+pub(crate) fn given_deadlines(workload: &Workload) -> Option<String> {
+    let said = |chain: &Chain| {
+        let us = chain.deadline_ns as f64 / 1e3;
+        let found = chain.recorded_figures().filter(|_| chain.known.is_none())?;
+        Some(format!("{} {us:.1} us{}", chain.name, recorded(&found)))
+    };
+    let all = workload.chains.iter().filter_map(said).collect();
+    few(all).map(|few| format!("frames of the recording, by the given deadlines: {few}"))
+}
+
+/// The first of them in one text, and how many more there are; None: there are none.
+fn few(all: Vec<String>) -> Option<String> {
     let more = all.len().saturating_sub(MOST_CHAINS_SAID);
     let few = all[..all.len() - more].join("; ");
-    let more = if more > 0 {
-        format!("; and {more} more")
-    } else {
-        String::new()
+    let more = match more {
+        0 => String::new(),
+        more => format!("; and {more} more"),
     };
-    (!all.is_empty()).then(|| {
-        format!("deadlines of frames by the recording: {few}{more}; `--deadlines FILE` says others")
-    })
+    (!all.is_empty()).then(|| few + &more)
 }
 
 /// What a recording's own frames came to, beside which the run's metrics stand.
