@@ -276,8 +276,8 @@ impl Record {
             let is_busy = before > 0 && watch.is_awake_since(*other, since_ns);
             is_busy.then_some((*other, before as u32))
         };
-        let followers = self.followers.get(&task).into_iter().flatten();
-        let found = followers.filter_map(busy).next();
+        let mut followers = self.followers.get(&task).into_iter().flatten();
+        let found = followers.find_map(busy);
         if found.is_some() {
             self.frames[frame].behind = found;
         }

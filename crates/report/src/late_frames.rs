@@ -63,10 +63,7 @@ fn dropped(of: &LateFrames) -> String {
     let unknown = of.dropped_per_run - known - of.unfinished_per_run;
     // Means of whole counts: a rest of rounding is none.
     if unknown > 1e-6 {
-        told.push(format!(
-            "no later task was seen at work ({})",
-            number(unknown)
-        ));
+        told.push(format!("for a reason not seen ({})", number(unknown)));
     }
     format!(
         "dropped frames of {} ({} of {}): {}",
@@ -202,7 +199,7 @@ mod tests {
         };
         let told = "dropped frames of screen (7 of 116): render was still at work on the frame \
                     before (3.5), raster was still at work on the frame 2 before (1), under way \
-                    when the run ended (1.5), no later task was seen at work (1)";
+                    when the run ended (1.5), for a reason not seen (1)";
         let all: Vec<String> = sentences(&both).collect();
         assert_eq!(all.len(), 2);
         assert!(all[0].starts_with("late frames of screen (3 of 116): ui 90 %"));
