@@ -55,8 +55,8 @@ pub(crate) fn own_deadlines(workload: &Workload) -> Option<String> {
         let found = found.as_ref().map_or_else(String::new, recorded);
         Some(format!("{} {us:.1} us ({known}){found}", chain.name))
     };
-    let all = workload.chains.iter().filter_map(said).collect();
-    few(all).map(|few| {
+    let all: Vec<String> = workload.chains.iter().filter_map(said).collect();
+    few(&all).map(|few| {
         format!("deadlines of frames by the recording: {few}; `--deadlines FILE` says others")
     })
 }
@@ -68,12 +68,12 @@ pub(crate) fn given_deadlines(workload: &Workload) -> Option<String> {
         let found = chain.recorded_figures().filter(|_| chain.known.is_none())?;
         Some(format!("{} {us:.1} us{}", chain.name, recorded(&found)))
     };
-    let all = workload.chains.iter().filter_map(said).collect();
-    few(all).map(|few| format!("frames of the recording, by the given deadlines: {few}"))
+    let all: Vec<String> = workload.chains.iter().filter_map(said).collect();
+    few(&all).map(|few| format!("frames of the recording, by the given deadlines: {few}"))
 }
 
 /// The first of them in one text, and how many more there are; None: there are none.
-fn few(all: Vec<String>) -> Option<String> {
+fn few(all: &[String]) -> Option<String> {
     let more = all.len().saturating_sub(MOST_CHAINS_SAID);
     let few = all[..all.len() - more].join("; ");
     let more = match more {
