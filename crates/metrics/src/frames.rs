@@ -9,22 +9,22 @@
 //!
 //! What tasks spend their time on is added to each open frame that they hold up: a task that works
 //! on a frame holds up that one and all later ones. So a late frame has its time split
-//! (`stages.rs`, `late_frames.rs`). Of a dropped one it is noted who was still at work on an earlier
-//! frame when it was to be handed on.
+//! (`stages.rs`, `late_frames.rs`). Of a dropped one it is noted who was still at work on an
+//! earlier frame when it was to be handed on.
 //!
 //! What must stay: names of metrics. How a frame is judged is the workload's `JudgedFrame`, for
 //! recordings as for runs. A frame is given up when a later one of the same thread is done and
 //! nobody works on it: no end is its own any more. Each chain has its own metrics, one alone as
-//! well. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests
-//! by part: `frames_by_hand` (`judged`, `report`),
+//! well. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `frames_by_hand` (`judged`, `report`),
 //! `an_end_is_that_of_the_frame_that_was_handed_on` (`woken`, `end`),
 //! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
-//! (`open`), `a_lost_frame_is_given_up` (`give_up`),
-//! `an_end_with_a_number_is_of_that_frame` (`end_numbered`),
-//! late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`, `works_on`, `late`),
-//! late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`, `is_under_way`, `takes`),
-//! `the_time_of_a_frame_that_many_follow_is_cut` (`cut`, `MOST_FOLLOWED`), all (`new`, `happened`,
-//! `begin`, `done`, `is_open`). No test reaches `MOST_RECENT`.
+//! (`open`), `a_lost_frame_is_given_up` (`give_up`), `an_end_with_a_number_is_of_that_frame`
+//! (`end_numbered`), late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`,
+//! `works_on`, `late`), late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`,
+//! `is_under_way`, `takes`), `the_time_of_a_frame_that_many_follow_is_cut` (`cut`,
+//! `MOST_FOLLOWED`), all (`new`, `happened`, `begin`, `done`, `is_open`). No test reaches
+//! `MOST_RECENT`.
 //!
 //! Tests: crates/metrics/src/frames/tests.rs,
 //! crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand,

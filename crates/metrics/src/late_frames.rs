@@ -6,8 +6,8 @@
 //! and so no time. Times are ns.
 //!
 //! What must stay: the order of tasks: who ran and waited longest first, then by name; shares are
-//! of the time of late frames; sums are integers. Who was at work when frames were dropped stands in
-//! the order of their number, then of the name. Free: what leaves every figure as it is
+//! of the time of late frames; sums are integers. Who was at work when frames were dropped stands
+//! in the order of their number, then of the name. Free: what leaves every figure as it is
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `late_frames_are_split_by_hand`
 //! (`new`, `add_late`, `late_frames`, `add`, `shown`, `most`), `a_dropped_frame_says_who_was_busy`
 //! (`add_dropped`, `add_unfinished`, `behind`), `frames_in_time_are_not_split` (`late_frames`).
@@ -392,10 +392,11 @@ mod tests {
     }
 
     /// Goal: a dropped frame says who was still at work on an earlier one. Method: by hand, all due
-    /// after 10 ms. `raster` works on the first frame until 18 and sleeps. `ui` hands on the second,
-    /// from 16 to 20, to nobody: `raster` was at work meanwhile, one frame before. The third, of 32,
-    /// is in time. `raster` takes the fourth, of 48, at 49, and works until the end. The fifth, of
-    /// 64, finds it at work one frame before; the sixth, of 80, two. At 100 the fourth is under way.
+    /// after 10 ms. `raster` works on the first frame until 18 and sleeps. `ui` hands on the
+    /// second, from 16 to 20, to nobody: `raster` was at work meanwhile, one frame before. The
+    /// third, of 32, is in time. `raster` takes the fourth, of 48, at 49, and works until the end.
+    /// The fifth, of 64, finds it at work one frame before; the sixth, of 80, two. At 100 the
+    /// fourth is under way.
     #[test]
     fn a_dropped_frame_says_who_was_busy() {
         let mut it = Told(Frames::of_run(&two_clusters(), &load()));

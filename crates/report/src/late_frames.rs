@@ -108,8 +108,8 @@ pub(crate) fn of_runs(runs: &[Run]) -> Vec<(String, &[LateFrames])> {
     all
 }
 
-/// A line for late and one for dropped frames of each policy and chain that has some, below a table;
-/// empty if there is none. One policy alone is not named.
+/// A line for late and one for dropped frames of each policy and chain that has some, below a
+/// table; empty if there is none. One policy alone is not named.
 pub(crate) fn lines(policies: &[(String, &[LateFrames])], format: Format, style: Style) -> String {
     let mut text = String::new();
     for (policy, chains) in policies {
@@ -181,9 +181,9 @@ mod tests {
         );
     }
 
-    /// Goal: dropped frames are told apart from late ones, with who was at work on which frame. Of 7
-    /// three and a half were dropped behind `render`, one behind `raster`, one and a half were under
-    /// way; so one is left of which nothing is known.
+    /// Goal: dropped frames are told apart from late ones, with who was at work on which frame. Of
+    /// 7 three and a half were dropped behind `render`, one behind `raster`, one and a half were
+    /// under way; so one is left of which nothing is known.
     #[test]
     fn dropped_frames_have_a_sentence_of_their_own() {
         let behind = |task: &str, frames_before, dropped_per_run| DroppedBehind {

@@ -10,8 +10,8 @@
 //! forged.rs::`a_row_that_is_not_as_it_was_is_refused` (cell -1),
 //! forged.rs::`a_store_has_the_runs_that_its_cells_are` (`parts`),
 //! damage.rs::`changed_bytes_are_found_or_harmless` (damage),
-//! crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing` (`shown_metrics`). No test
-//! of its own: `with_power`.
+//! crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing` (`shown_metrics`). No
+//! test of its own: `with_power`.
 //!
 //! Tests: below, crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs,
 //! crates/cli/tests/all/sweeps.rs::frames_come_first_and_choose_nothing

@@ -4,8 +4,8 @@
 //!
 //! What must stay: keys of JSON are a contract; text, Markdown and page have the JSON's figures.
 //! Tests by part: crates/report/src/late_frames.rs: `late_frames_say_which_task_took_the_time`
-//! (`lines`, `of_runs`), `dropped_frames_say_who_was_busy` (`dropped`), and all that is between a run
-//! and these.
+//! (`lines`, `of_runs`), `dropped_frames_say_who_was_busy` (`dropped`), and all that is between a
+//! run and these.
 
 use crate::common;
 

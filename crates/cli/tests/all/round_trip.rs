@@ -199,12 +199,13 @@ fn frames(folder: &Path, workload: &str, platform: &str, more: &[&str]) -> [f64;
 }
 
 /// Goal: a recording that is given back with the deadlines of its load has as many frames, late and
-/// dropped ones. By hand, of `FRAMES` in 1985 ms: `raster` begins at 55 ms, so the frames of 10 to 50
-/// do not exist, and 192 from 60 to 1970 are due. It works 15 ms of each 20: every second frame, from
-/// the first on, is done 16 ms after its begin and the way out of an idle state, late by 4 to 6,
-/// and the 96 others are dropped. A recording does not show the signals that were lost: the frames
-/// that these were of may not take the ends of later ones. Of `scroll.json` all frames are in time
-/// on rk3588, through starts at other times and rests. Both ends lie milliseconds from any deadline.
+/// dropped ones. By hand, of `FRAMES` in 1985 ms: `raster` begins at 55 ms, so the frames of 10 to
+/// 50 do not exist, and 192 from 60 to 1970 are due. It works 15 ms of each 20: every second frame,
+/// from the first on, is done 16 ms after its begin and the way out of an idle state, late by 4 to
+/// 6, and the 96 others are dropped. A recording does not show the signals that were lost: the
+/// frames that these were of may not take the ends of later ones. Of `scroll.json` all frames are
+/// in time on rk3588, through starts at other times and rests. Both ends lie milliseconds from any
+/// deadline.
 #[test]
 fn frames_come_back() {
     let folder = folder();

@@ -24,8 +24,8 @@ use crate::common::checker::check_log;
 use crate::common::*;
 use wakeplace_engine::{Ended, Happening, Observer, Options, check};
 use wakeplace_workload::{
-    Chain, Channel, Condition, Event, Loops, Phase, Series, Shared, Since, TaskScript, TimeUnit, Timer,
-    TimerMode, Workload,
+    Chain, Channel, Condition, Event, Loops, Phase, Series, Shared, Since, TaskScript, TimeUnit,
+    Timer, TimerMode, Workload,
 };
 
 const POST: Event = Event::Post {
@@ -504,10 +504,10 @@ fn taken(work_ms: u64) -> [Event; 3] {
 }
 
 /// Goal: a frame exists if the whole chain takes part. Method: by hand, no costs: the first task is
-/// due at 10, 20, ... 90 ms. The last one begins at 25, so the first frame is that of 30. It is done
-/// with the second frame, that of 40, at 45 and sleeps until 85: with a deadline of 20 ms that is a
-/// rest, and the next frame is that of 90. With one of 50 ms it is none: a frame could be in time
-/// with it.
+/// due at 10, 20, ... 90 ms. The last one begins at 25, so the first frame is that of 30. It is
+/// done with the second frame, that of 40, at 45 and sleeps until 85: with a deadline of 20 ms that
+/// is a rest, and the next frame is that of 90. With one of 50 ms it is none: a frame could be in
+/// time with it.
 #[test]
 fn a_frame_is_of_a_whole_chain() {
     let first = [&[TICK][..], &pass(2)].concat();

@@ -7,15 +7,15 @@
 //! part: comparison/tests.rs::`a_deadline_that_no_frame_meets_is_said` (`unmet`),
 //! comparison/tests.rs::`missed_frames_are_said_of_all_that_miss_as_many` (`missed`),
 //! experiment/tests.rs::`loads_with_deadlines_are_read_by_their_frames` (`FRAME_METRICS`,
-//! `has_frames`),
-//! crates/cli/tests/all/late_frames.rs::`dropped_frames_say_who_was_busy` (`has_dropped`), crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing`
+//! `has_frames`), crates/cli/tests/all/late_frames.rs::`dropped_frames_say_who_was_busy`
+//! (`has_dropped`), crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing`
 //! (`of_frames`), crates/cli/tests/all/recordings.rs::`a_recording_of_android_says_its_deadlines`
-//! (`own_deadlines`, `given_deadlines`, `recorded`).
+//! (`own_deadlines`, `recorded`), recordings.rs::`given_deadlines_judge_marked_frames`
+//! (`given_deadlines`), all also `few`.
 //!
 //! Callers: experiment.rs (`FRAME_METRICS`, `has_frames`, `has_dropped`, `own_deadlines`,
-//! `given_deadlines`), evaluate/cell.rs
-//! (`FRAME_METRICS`), sweep/mod.rs (`FRAME_METRICS`), crates/cli/src/commands/sweep.rs
-//! (`of_frames`).
+//! `given_deadlines`), evaluate/cell.rs (`FRAME_METRICS`), sweep/mod.rs (`FRAME_METRICS`),
+//! crates/cli/src/commands/sweep.rs (`of_frames`), crates/store/src/read.rs (`DROPPED_FRAMES`).
 //!
 //! Tests: crates/study/src/comparison/tests.rs, crates/study/src/experiment/tests.rs,
 //! crates/cli/tests/all/recordings.rs, crates/cli/tests/all/late_frames.rs,

@@ -419,10 +419,11 @@ fn a_file_of_deadlines_wins() {
     );
 }
 
-/// Goal: frames that a recording marks are judged by a given deadline: they begin and end where they
-/// did. By hand: each begins 10 us after its first line and is done 4100 us after that, so it takes
-/// 4090 us. With 4000 us all three are late by 90. With 5000 us those two are early by 910 whose
-/// deadline comes before the recording ends, at 36,300. Another last task ends them by its passes.
+/// Goal: frames that a recording marks are judged by a given deadline: they begin and end where
+/// they did. By hand: each begins 10 us after its first line and is done 4100 us after that, so it
+/// takes 4090 us. With 4000 us all three are late by 90. With 5000 us those two are early by 910
+/// whose deadline comes before the recording ends, at 36,300. Another last task ends them by its
+/// passes.
 #[test]
 fn given_deadlines_judge_recorded_frames() {
     let mut lines = Lines::new(Some("VSYNC-app"));
