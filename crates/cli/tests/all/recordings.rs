@@ -464,15 +464,7 @@ fn given_deadlines_judge_marked_frames() {
     let said = format!("{head} 1000000.0 us with 0 frames recorded, 0 missed");
     assert!(notes.contains(&said), "{notes}");
     assert!(value["runs"][0]["seed_runs"][0]["metrics"]["frames_total"].is_null());
-    let output = in_folder(
-        &folder,
-        &[&[
-            "workload",
-            "check",
-            "trace:phone.txt",
-            "--deadlines",
-            "due.json",
-        ]],
-    );
+    let check = ["workload", "check", "trace:phone.txt"];
+    let output = in_folder(&folder, &[&check, &["--deadlines", "due.json"]]);
     assert!(stdout(&output).contains("1000000.0"), "{output:?}");
 }

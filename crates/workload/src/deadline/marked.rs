@@ -84,7 +84,7 @@ fn one(new: &Declared, workload: &Workload) -> Result<Option<Marked>, Fault> {
 
 /// A thread of the declared last task ends frames of that chain in the recording.
 fn ends_there(of: u32, new: &Declared, workload: &Workload) -> Result<bool, Fault> {
-    let ends = |step| matches!(step, Event::FrameEnd { chain, .. } if chain == of);
+    let ends = |step: Event| matches!(step, Event::FrameEnd { chain, .. } if chain == of);
     let lasts = named(workload, &new.to)?;
     Ok(lasts
         .iter()
