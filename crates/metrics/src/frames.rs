@@ -8,22 +8,27 @@
 //! Made by `collector.rs` for each run; chains come from the workload. Times are ns.
 //!
 //! What tasks spend their time on is added to each open frame that they hold up: a task that works
-//! on a frame holds up that one and all later ones. So a late or dropped frame has its time split
-//! (`stages.rs`, `late_frames.rs`).
+//! on a frame holds up that one and all later ones. So a late frame has its time split
+//! (`stages.rs`, `late_frames.rs`). Of a dropped one it is noted who was still at work on an
+//! earlier frame when it was to be handed on.
 //!
 //! What must stay: names of metrics. How a frame is judged is the workload's `JudgedFrame`, for
-//! recordings as for runs. Each chain has its own metrics, one alone as well. Free: what leaves
-//! every figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
-//! `frames_by_hand` (`judged`, `report`),
+//! recordings as for runs. A frame is given up when a later one of the same thread is done and
+//! nobody works on it: no end is its own any more. Each chain has its own metrics, one alone as
+//! well. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change may touch").
+//! Tests by part: `frames_by_hand` (`judged`, `report`),
 //! `an_end_is_that_of_the_frame_that_was_handed_on` (`woken`, `end`),
 //! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
-//! (`first_open`), `an_end_with_a_number_is_of_that_frame` (`end_numbered`, `pass_done`),
-//! late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`, `works_on`, `cut`, `late`),
-//! `the_time_of_a_frame_that_many_follow_is_cut` (`cut`, `MOST_FOLLOWED`), all (`new`, `happened`,
-//! `begin`, `done`, `is_open`); `one`, `wake` and `values` are the tests' own. No test reaches
+//! (`open`), `a_lost_frame_is_given_up` (`give_up`), `an_end_with_a_number_is_of_that_frame`
+//! (`end_numbered`), late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`,
+//! `works_on`, `late`), late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`,
+//! `is_under_way`, `takes`), `the_time_of_a_frame_that_many_follow_is_cut` (`cut`,
+//! `MOST_FOLLOWED`), all (`new`, `happened`, `begin`, `done`, `is_open`). No test reaches
 //! `MOST_RECENT`.
 //!
-//! Tests: below, crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand
+//! Tests: crates/metrics/src/frames/tests.rs,
+//! crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand,
+//! crates/metrics/src/late_frames.rs::a_dropped_frame_says_who_was_busy
 
 use crate::late_frames::LateChain;
 use crate::metric::Values;
@@ -52,14 +57,18 @@ struct Record {
     name: String,
     deadline_ns: u64,
     frames: Vec<Frame>,
-    /// All before this one are done.
-    first_open: usize,
+    /// Frames that are neither done nor given up.
+    open: BTreeSet<usize>,
     /// What each task works on.
     of_task: BTreeMap<u32, Works>,
     /// When frames were done that have not begun yet, by number.
     early: BTreeMap<u32, u64>,
     /// Who has worked for the chain.
     members: BTreeSet<u32>,
+    /// The frame that each worked on last, and since when.
+    last: BTreeMap<u32, (usize, u64)>,
+    /// To whom each has handed frames on.
+    followers: BTreeMap<u32, BTreeSet<u32>>,
     /// Open frames whose time is split, the oldest first.
     followed: Vec<usize>,
     /// What was done since the last frame began, and whether it held up a frame.
@@ -68,12 +77,15 @@ struct Record {
 
 #[derive(Clone, Debug)]
 struct Frame {
+    /// Who began it.
+    first: u32,
     due_ns: u64,
     end_ns: Option<u64>,
     /// What its time was spent on; None: it was done in time.
     split: Option<Box<Split>>,
-    /// The same up to the begin of the next frame.
-    cut: Option<Box<Split>>,
+    /// Who was still at work on an earlier frame when this one was to be handed on, and how many
+    /// frames before.
+    behind: Option<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,10 +103,12 @@ impl Record {
             name: chain.name.clone(),
             deadline_ns: chain.deadline_ns,
             frames: Vec::new(),
-            first_open: 0,
+            open: BTreeSet::new(),
             of_task: BTreeMap::new(),
             early: BTreeMap::new(),
             members: BTreeSet::new(),
+            last: BTreeMap::new(),
+            followers: BTreeMap::new(),
             followed: Vec::new(),
             recent: Vec::new(),
         }
@@ -112,34 +126,34 @@ impl Record {
         }
         self.recent.retain(|(stretch, _)| stretch.to_ns > begin_ns);
         let frame = self.frames.len();
-        self.of_task.insert(task, Works::On(frame));
-        self.members.insert(task);
         let end_ns = self.early.remove(&(frame as u32));
         if end_ns.is_none() {
             self.followed.push(frame);
+            self.open.insert(frame);
         }
         self.frames.push(Frame {
+            first: task,
             due_ns: begin_ns.saturating_add(self.deadline_ns),
             end_ns,
             split: end_ns.is_none().then(|| Box::new(split)),
-            cut: None,
+            behind: None,
         });
+        self.takes(now_ns, task, frame);
     }
 
-    /// Another frame begins: one that is never done counts up to here.
-    fn cut(&mut self, now_ns: u64) {
-        let until = |split: &Split| {
-            let until_ns = Some(now_ns);
-            Box::new(Split {
-                until_ns,
-                ..split.clone()
-            })
-        };
-        if let Some(last) = self.frames.last_mut()
-            && last.end_ns.is_none()
-        {
-            last.cut = last.split.as_deref().map(until);
+    /// The task works on this frame from now on, if not already.
+    fn takes(&mut self, now_ns: u64, task: u32, frame: usize) {
+        self.of_task.insert(task, Works::On(frame));
+        self.members.insert(task);
+        let last = self.last.entry(task).or_insert((frame, now_ns));
+        if last.0 != frame {
+            *last = (frame, now_ns);
         }
+        self.frames[frame].behind = None;
+    }
+
+    /// One more frame begins: of the oldest of many that are open the time is split up to here.
+    fn cut(&mut self, now_ns: u64) {
         if self.followed.len() >= MOST_FOLLOWED {
             let oldest = self.followed.remove(0);
             if let Some(split) = &mut self.frames[oldest].split {
@@ -154,9 +168,7 @@ impl Record {
             Some(Works::On(frame)) => Some(*frame).filter(|frame| self.is_open(*frame)),
             Some(Works::Elsewhere) => None,
             // As `end` has it: it took what was kept for it.
-            None if self.members.contains(&task) => {
-                Some(self.first_open).filter(|frame| *frame < self.frames.len())
-            }
+            None if self.members.contains(&task) => self.open.first().copied(),
             None => None,
         }
     }
@@ -179,20 +191,22 @@ impl Record {
         }
     }
 
-    /// Nobody has ended the frame yet.
+    /// Nobody has ended the frame, and somebody may.
     fn is_open(&self, frame: usize) -> bool {
-        self.frames[frame].end_ns.is_none()
+        self.open.contains(&frame)
     }
 
     /// The woken task works on the waker's frame, on its own, or on none. Returns whether it works
     /// on one.
-    fn woken(&mut self, it: &Waking) -> bool {
+    fn woken(&mut self, now_ns: u64, it: &Waking) -> bool {
         let works = |task: u32| self.of_task.get(&task).copied();
         let (waker, own) = (it.waker.and_then(works), works(it.task));
         let on_open = |works| matches!(works, Some(Works::On(frame)) if self.is_open(frame));
         match waker {
-            Some(handed) if on_open(waker) => {
-                self.of_task.insert(it.task, handed);
+            Some(Works::On(handed)) if on_open(waker) => {
+                self.takes(now_ns, it.task, handed);
+                let waker = it.waker.unwrap_or(it.task);
+                self.followers.entry(waker).or_default().insert(it.task);
             }
             // A lock or a timer in the middle of a frame leaves the task on its frame.
             _ if on_open(own) => {}
@@ -204,11 +218,7 @@ impl Record {
                 self.of_task.insert(it.task, Works::Elsewhere);
             }
         }
-        let works = matches!(self.of_task.get(&it.task), Some(Works::On(_)));
-        if works {
-            self.members.insert(it.task);
-        }
-        works
+        matches!(self.of_task.get(&it.task), Some(Works::On(_)))
     }
 
     /// The task's work ends a frame: the one that it is on; if it is on none, the first open one.
@@ -217,27 +227,68 @@ impl Record {
         let done = match self.of_task.remove(&task) {
             Some(Works::On(frame)) => Some(frame).filter(|frame| self.is_open(*frame)),
             Some(Works::Elsewhere) => None,
-            None => {
-                let mut frames = self.first_open..self.frames.len();
-                frames.find(|frame| self.is_open(*frame))
-            }
+            None => self.open.first().copied(),
         };
-        if let Some(frame) = done {
-            self.done(now_ns, frame);
-            let frame = &mut self.frames[frame];
+        if let Some(done) = done {
+            self.done(now_ns, done);
+            self.last.entry(task).or_insert((done, now_ns)).0 = done;
+            let frame = &mut self.frames[done];
             if now_ns <= frame.due_ns {
                 frame.split = None;
             }
+            self.give_up(done);
         }
-        self.pass_done();
+    }
+
+    /// This frame is done: earlier ones of the same thread that nobody works on never will be.
+    fn give_up(&mut self, done: usize) {
+        let first = self.frames[done].first;
+        let earlier = self.open.range(..done).copied();
+        let lost =
+            |frame: &usize| self.frames[*frame].first == first && !self.works(*frame, |_| true);
+        let lost: Vec<usize> = earlier.filter(lost).collect();
+        for frame in lost {
+            self.open.remove(&frame);
+            self.followed.retain(|other| *other != frame);
+        }
+    }
+
+    /// Somebody for whom that holds works on this frame.
+    fn works(&self, frame: usize, which: impl Fn(u32) -> bool) -> bool {
+        let mut all = self.of_task.iter();
+        all.any(|(task, on)| matches!(on, Works::On(of) if *of == frame) && which(*task))
+    }
+
+    /// The task goes to sleep. If it has handed its frame on to nobody, it is noted which of those
+    /// that follow it was at work on an earlier frame meanwhile.
+    fn sleeps(&mut self, task: u32, watch: &Watch) {
+        let Some(Works::On(frame)) = self.of_task.get(&task).copied() else {
+            return;
+        };
+        if !self.is_open(frame) || self.works(frame, |other| other != task) {
+            return;
+        }
+        let since_ns = self.last.get(&task).map_or(0, |last| last.1);
+        let busy = |other: &u32| {
+            let last = self.last.get(other).map(|last| last.0);
+            let works = self.works_on(*other).filter(|_| watch.is_awake(*other));
+            let before = frame.checked_sub(works.or(last)?)?;
+            let is_busy = before > 0 && watch.is_awake_since(*other, since_ns);
+            is_busy.then_some((*other, before as u32))
+        };
+        let mut followers = self.followers.get(&task).into_iter().flatten();
+        let found = followers.find_map(busy);
+        if found.is_some() {
+            self.frames[frame].behind = found;
+        }
     }
 
     /// The frame is done, and its time is over.
     fn done(&mut self, now_ns: u64, frame: usize) {
+        self.open.remove(&frame);
         self.followed.retain(|other| *other != frame);
         let frame = &mut self.frames[frame];
         frame.end_ns = Some(now_ns);
-        frame.cut = None;
         if let Some(split) = &mut frame.split {
             split.until_ns.get_or_insert(now_ns);
         }
@@ -250,16 +301,6 @@ impl Record {
         } else {
             self.early.insert(number, now_ns);
         }
-        self.pass_done();
-    }
-
-    /// Goes on to the first frame that is open.
-    fn pass_done(&mut self) {
-        let is_done = |frame: &Frame| frame.end_ns.is_some();
-        let done = self.frames[self.first_open..]
-            .iter()
-            .take_while(|frame| is_done(frame));
-        self.first_open += done.count();
     }
 
     /// The frames that count, in the order of their begins: those whose deadline came in the run.
@@ -268,22 +309,29 @@ impl Record {
         frames.filter_map(move |frame| JudgedFrame::of(frame.due_ns, frame.end_ns, end_ns))
     }
 
-    /// What became of the time of its late and dropped frames.
-    fn late(&self, end_ns: u64, cpu_names: &[String]) -> LateChain {
-        let mut late = LateChain::new(&self.name, cpu_names);
-        for frame in &self.frames {
+    /// What became of the time of its late frames, and why others were dropped.
+    fn late(&self, end_ns: u64, watch: &Watch) -> LateChain {
+        let mut late = LateChain::new(&self.name, watch.cpu_names());
+        for (at, frame) in self.frames.iter().enumerate() {
             let Some(judged) = JudgedFrame::of(frame.due_ns, frame.end_ns, end_ns) else {
                 continue;
             };
-            let split = frame.split.as_deref();
             match judged {
-                JudgedFrame::Dropped => late.add_late(frame.cut.as_deref().or(split), end_ns),
-                JudgedFrame::Done(_) if judged.is_missed() => late.add_late(split, end_ns),
+                JudgedFrame::Dropped if self.is_under_way(at, watch) => late.add_unfinished(),
+                JudgedFrame::Dropped => late.add_dropped(frame.behind),
+                JudgedFrame::Done(_) if judged.is_missed() => {
+                    late.add_late(frame.split.as_deref(), end_ns);
+                }
                 JudgedFrame::Done(_) => {}
             }
             late.frames += 1;
         }
         late
+    }
+
+    /// At the end of the run somebody is at work on it.
+    fn is_under_way(&self, frame: usize, watch: &Watch) -> bool {
+        self.works(frame, |task| watch.is_awake(task))
     }
 }
 
@@ -302,11 +350,11 @@ impl Frames {
         }
     }
 
-    /// The time of late and dropped frames of each chain, in their order.
+    /// The late and dropped frames of each chain, in their order.
     pub(crate) fn late(&self, end_ns: u64) -> Vec<LateChain> {
         let chains = self.chains.iter();
-        let names = self.watch.cpu_names();
-        chains.map(|chain| chain.late(end_ns, names)).collect()
+        let late = chains.map(|chain| chain.late(end_ns, &self.watch));
+        late.collect()
     }
 
     /// Enters the metrics, if there are chains and frames.
@@ -316,6 +364,7 @@ impl Frames {
             return;
         }
         values.count("frames_total", all.frames);
+        values.count("late_frames_total", all.late());
         values.count("dropped_frames_total", all.dropped);
         values.count("missed_frames_total", all.missed);
         let share = all.missed as f64 / all.frames as f64;
@@ -325,6 +374,7 @@ impl Frames {
             let (own, name) = (FrameFigures::of([chain.judged(end_ns)]), &chain.name);
             values.count(&format!("frames_of_{name}_total"), own.frames);
             values.count(&format!("missed_frames_of_{name}_total"), own.missed);
+            values.count(&format!("dropped_frames_of_{name}_total"), own.dropped);
         }
         let names = [
             "frame_lateness_us_p50",
@@ -375,10 +425,15 @@ impl Observer for Frames {
                 // Each chain hears of it, also after one that it works for.
                 let mut works = false;
                 for chain in &mut self.chains {
-                    works |= chain.woken(it);
+                    works |= chain.woken(time_ns, it);
                 }
                 if works {
                     self.watch.follow(it.task);
+                }
+            }
+            Happening::RunStop { task, stop, .. } if stop.sleeps() => {
+                for chain in &mut self.chains {
+                    chain.sleeps(task, &self.watch);
                 }
             }
             _ => {}
@@ -387,179 +442,4 @@ impl Observer for Frames {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Frames;
-    use crate::metric::Values;
-    use crate::stages::Watch;
-    use wakeplace_engine::observe::Waking;
-    use wakeplace_engine::{Observer, happen};
-    use wakeplace_workload::Chain;
-
-    const MS: u64 = 1_000_000;
-
-    fn one(deadline_ms: u64) -> Frames {
-        let chain = Chain {
-            name: "screen".to_owned(),
-            deadline_ns: deadline_ms * MS,
-            known: None,
-            recorded: None,
-        };
-        Frames::new(&[chain], Watch::default())
-    }
-
-    fn wake(frames: &mut Frames, at: u64, waker: Option<u32>, task: u32) {
-        let (cpu, sync) = (0, false);
-        happen!(frames, at => Woken(Waking { task, waker, cpu, sync }));
-    }
-
-    fn values(frames: &Frames, end_ns: u64) -> Values {
-        let mut values = Values::default();
-        frames.report(end_ns, &mut values);
-        values
-    }
-
-    /// Goal: by hand, deadline 10 ms, two tasks: frames begin at 0, 16, 32, 48 and 64 ms; they end
-    /// at 9, 30 (late by 4), never, 60 (late by 2), and the last is not due when the run ends at
-    /// 70. So 4 frames, 3 missed, all in a row, one of them dropped, and lateness -1, 2 and 4 ms.
-    #[test]
-    fn frames_by_hand() {
-        let mut frames = one(10);
-        for (frame, end) in [Some(9), Some(30), None, Some(60), None]
-            .into_iter()
-            .enumerate()
-        {
-            let begin_ns = 16 * MS * frame as u64;
-            wake(&mut frames, begin_ns, None, 0);
-            happen!(frames, begin_ns => FrameBegin { task: 0, chain: 0, begin_ns });
-            if let Some(end) = end {
-                wake(&mut frames, begin_ns + MS, Some(0), 1);
-                happen!(frames, end * MS => FrameEnd { task: 1, chain: 0, frame: None });
-            }
-        }
-        let values = values(&frames, 70 * MS);
-        for (name, expected) in [
-            ("frames_total", 4.0),
-            ("missed_frames_total", 3.0),
-            ("missed_frames_streak_total", 3.0),
-            ("frame_lateness_us_p50", 2000.0),
-            ("dropped_frames_total", 1.0),
-            ("frame_lateness_us_p95", 4000.0),
-            ("frame_lateness_us_p99", 4000.0),
-            ("frame_lateness_us_max", 4000.0),
-        ] {
-            assert_eq!(values.get(name), Some(expected), "{name}");
-        }
-        // One chain has its own figures, too. Three of four are 75 %.
-        assert_eq!(values.get("frames_of_screen_total"), Some(4.0));
-        assert_eq!(values.get("missed_frames_of_screen_total"), Some(3.0));
-        assert_eq!(values.get("missed_frames_pct"), Some(75.0));
-    }
-
-    /// Goal: two frames are under way at once, and each end is that of the frame which was handed
-    /// on; a pass of the last task that somebody else has started ends none.
-    #[test]
-    fn an_end_is_that_of_the_frame_that_was_handed_on() {
-        let mut frames = one(10);
-        for begin in [0, 5] {
-            happen!(frames, begin => FrameBegin { task: 0, chain: 0, begin_ns: begin * MS });
-            wake(&mut frames, begin * MS, Some(0), 1 + u32::from(begin > 0));
-        }
-        wake(&mut frames, 6 * MS, Some(9), 3);
-        happen!(frames, 7 * MS => FrameEnd { task: 3, chain: 0, frame: None });
-        happen!(frames, 8 * MS => FrameEnd { task: 2, chain: 0, frame: None });
-        happen!(frames, 12 * MS => FrameEnd { task: 1, chain: 0, frame: None });
-        let values = values(&frames, 20 * MS);
-        assert_eq!(values.get("missed_frames_total"), Some(1.0));
-        assert_eq!(values.get("frame_lateness_us_p50"), Some(-7000.0));
-        assert_eq!(values.get("frame_lateness_us_p99"), Some(2000.0));
-    }
-
-    /// Goal: a task in the middle that is woken by somebody else, after its frame is done, hands on
-    /// no frame; so the next one is not ended before its time.
-    #[test]
-    fn a_foreign_wake_hands_on_nothing() {
-        let mut frames = one(10);
-        happen!(frames, 0 => FrameBegin { task: 0, chain: 0, begin_ns: 0 });
-        wake(&mut frames, 0, Some(0), 1);
-        wake(&mut frames, MS, Some(1), 2);
-        happen!(frames, 2 * MS => FrameEnd { task: 2, chain: 0, frame: None });
-        happen!(frames, 16 * MS => FrameBegin { task: 0, chain: 0, begin_ns: 16 * MS });
-        wake(&mut frames, 17 * MS, Some(9), 1);
-        wake(&mut frames, 18 * MS, Some(1), 2);
-        happen!(frames, 19 * MS => FrameEnd { task: 2, chain: 0, frame: None });
-        wake(&mut frames, 28 * MS, Some(0), 1);
-        wake(&mut frames, 29 * MS, Some(1), 2);
-        happen!(frames, 30 * MS => FrameEnd { task: 2, chain: 0, frame: None });
-        let values = values(&frames, 40 * MS);
-        assert_eq!(values.get("missed_frames_total"), Some(1.0));
-        assert_eq!(values.get("frame_lateness_us_p99"), Some(4000.0));
-    }
-
-    /// Goal: a task that takes a kept unit without sleeping works on the oldest open frame.
-    #[test]
-    fn what_was_kept_is_the_oldest_frame() {
-        let mut frames = one(10);
-        for begin in [0, 2, 4] {
-            happen!(frames, begin * MS => FrameBegin { task: 0, chain: 0, begin_ns: begin * MS });
-        }
-        for end in [9, 11, 13] {
-            happen!(frames, end * MS => FrameEnd { task: 1, chain: 0, frame: None });
-        }
-        assert_eq!(
-            values(&frames, 20 * MS).get("missed_frames_total"),
-            Some(0.0)
-        );
-        assert_eq!(
-            values(&frames, 20 * MS).get("frame_lateness_us_p99"),
-            Some(-1000.0)
-        );
-    }
-
-    /// Goal: by hand, deadline 10 ms: an end with a number is that frame's, whoever the task works
-    /// for; of two ends the later counts, and one before its begin is kept. Frames begin at 0, 16
-    /// and 32 ms and end at 6 and 12 (late by 2), at 20 (told before the second end of the first;
-    /// early by 6), and at 31 (early by 11).
-    #[test]
-    fn an_end_with_a_number_is_of_that_frame() {
-        let mut frames = one(10);
-        let begin = |frames: &mut Frames, at: u64| {
-            happen!(frames, at * MS => FrameBegin { task: 0, chain: 0, begin_ns: at * MS });
-        };
-        let end = |frames: &mut Frames, at: u64, number: u32| {
-            wake(frames, at * MS, Some(9), 1);
-            happen!(frames, at * MS => FrameEnd { task: 1, chain: 0, frame: Some(number) });
-        };
-        begin(&mut frames, 0);
-        end(&mut frames, 6, 0);
-        begin(&mut frames, 16);
-        end(&mut frames, 20, 1);
-        end(&mut frames, 12, 0);
-        end(&mut frames, 31, 2);
-        begin(&mut frames, 32);
-        let values = values(&frames, 50 * MS);
-        for (name, expected) in [
-            ("frames_total", 3.0),
-            ("missed_frames_total", 1.0),
-            ("dropped_frames_total", 0.0),
-            ("frame_lateness_us_p50", -6000.0),
-            ("frame_lateness_us_p99", 2000.0),
-        ] {
-            assert_eq!(values.get(name), Some(expected), "{name}");
-        }
-    }
-
-    /// Goal: 20 frames begin every 16 ms and none is done, but the first at 400 ms. Its time is cut
-    /// when the 16th after it begins, at 256 ms; 18 are dropped and take 16 ms each; the last takes
-    /// from 304 ms to the end at 400: 256 + 288 + 96 = 640 ms.
-    #[test]
-    fn the_time_of_a_frame_that_many_follow_is_cut() {
-        let mut frames = one(10);
-        for begin_ns in (0..20).map(|frame| frame * 16 * MS) {
-            happen!(frames, begin_ns => FrameBegin { task: 0, chain: 0, begin_ns });
-        }
-        happen!(frames, 400 * MS => FrameEnd { task: 1, chain: 0, frame: Some(0) });
-        let late = &frames.late(400 * MS)[0];
-        assert_eq!((late.frames, late.late), (20, 20));
-        assert_eq!(late.time_ns, u128::from(640 * MS));
-    }
-}
+mod tests;

@@ -9,12 +9,14 @@
 //! ran last. Sums are integers. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a
 //! change may touch"). Tests by part: `stretches_by_hand` (`happened`, `follow`, `end`,
 //! `end_those`, `end_waits`, `change`, `wakes`), `a_split_takes_its_own_time` (`add`),
+//! late_frames.rs::`a_dropped_frame_says_who_was_busy` (`is_awake`, `is_awake_since`),
 //! late_frames.rs::`late_frames_are_split_by_hand` (`new`, `follow_first`, `cpu_names`, `khz`), all
 //! (`slot`).
 //!
 //! Callers: frames.rs (`Watch`, `Split`, `Stretch`), late_frames.rs (`Times`).
 //!
-//! Tests: below, crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand
+//! Tests: below, crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand,
+//! crates/metrics/src/late_frames.rs::a_dropped_frame_says_who_was_busy
 
 use crate::wiring::Wiring;
 use std::collections::BTreeMap;
@@ -175,6 +177,18 @@ impl Watch {
         &self.cpu_names
     }
 
+    /// The thread runs or could run.
+    pub(crate) fn is_awake(&self, task: u32) -> bool {
+        let thread = self.threads.get(task as usize);
+        thread.is_some_and(|thread| thread.state != State::Asleep)
+    }
+
+    /// The same, or it has done so after that time.
+    pub(crate) fn is_awake_since(&self, task: u32, time_ns: u64) -> bool {
+        let thread = self.threads.get(task as usize);
+        self.is_awake(task) || thread.is_some_and(|thread| thread.since_ns > time_ns)
+    }
+
     /// Tells the thread's stretches from now on.
     pub(crate) fn follow(&mut self, task: u32) {
         let thread = slot(&mut self.threads, task);
@@ -193,14 +207,13 @@ impl Watch {
 
     /// What the thread does so far is a stretch, and it goes on.
     fn end(&mut self, time_ns: u64, task: u32) {
-        let thread = slot(&mut self.threads, task);
-        let was = *thread;
+        let was = *slot(&mut self.threads, task);
         // Who is followed from within a stretch is told from its begin.
         if !was.followed {
             return;
         }
-        thread.since_ns = time_ns;
         let spent = match was.state {
+            // It sleeps since when it did.
             State::Asleep => return,
             State::Running => Spent::Running {
                 cpu: was.cpu,
@@ -210,6 +223,7 @@ impl Watch {
                 behind: self.runs.get(was.cpu as usize).copied().flatten(),
             },
         };
+        slot(&mut self.threads, task).since_ns = time_ns;
         if time_ns > was.since_ns {
             self.ended.push(Stretch {
                 task,

@@ -13,12 +13,13 @@
 //! (`kinds`, `name`), crates/metrics/src/profile.rs::`shares_by_hand` (`BusyTime`),
 //! crates/metrics/src/where_ran.rs::`the_longest_stand_first` (`TaskGroup`),
 //! crates/cli/tests/all/late_frames.rs::`late_frames_say_which_task_took_the_time` (`LateFrames`,
-//! `LateTask`).
+//! `LateTask`), late_frames.rs::`dropped_frames_say_who_was_busy` (`DroppedBehind`).
 //!
 //! Tests: crates/cli/tests/all/schema.rs::results_are_what_the_schema_says,
 //! crates/cli/tests/all/report.rs,
 //! crates/cli/tests/all/late_frames.rs::late_frames_say_which_task_took_the_time,
 //! crates/metrics/src/profile.rs::shares_by_hand, crates/metrics/src/where_ran.rs,
+//! crates/cli/tests/all/late_frames.rs::dropped_frames_say_who_was_busy,
 //! crates/report/src/comparison/tests.rs::compare_has_the_shape_of_the_contract
 
 use crate::Pairs;
@@ -156,16 +157,36 @@ pub struct LateFrames {
     pub chain: String,
     /// Frames that count.
     pub frames_per_run: f64,
-    /// Those of them that were late or dropped.
+    /// Those of them that were done after their deadline; in earlier results dropped ones, too.
     pub late_per_run: f64,
-    /// The time of these, s.
+    /// The time of late ones, s.
     pub late_s_per_run: f64,
     /// Tasks that ran or waited in it, the one that did so longest first.
     pub tasks: Vec<LateTask>,
+    /// Frames that were never done.
+    #[serde(default)]
+    pub dropped_per_run: f64,
+    /// Those of them that were still under way when the run ended.
+    #[serde(default)]
+    pub unfinished_per_run: f64,
+    /// Who was still at work on an earlier frame when one was dropped, most frames first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped_behind: Vec<DroppedBehind>,
 }
 
-/// What a task did in the time of late and dropped frames; shares are of that time. Threads of one
-/// name are added up.
+/// Dropped frames that were to be handed on while a task was still at work on an earlier one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DroppedBehind {
+    /// Its name.
+    pub task: String,
+    /// How many frames before the dropped one that frame was; 1: the one before.
+    pub frames_before: u32,
+    /// Frames that were dropped so.
+    pub dropped_per_run: f64,
+}
+
+/// What a task did in the time of late frames; shares are of that time. Threads of one name are
+/// added up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LateTask {
     /// Its name.

@@ -39,8 +39,8 @@ pub use decision::{
     WhyNot,
 };
 pub use details::{
-    BusyTime, Details, Energy, Frequencies, LateFrames, LateTask, MOST_TASKS, Residency, TaskGroup,
-    TaskPeriods,
+    BusyTime, Details, DroppedBehind, Energy, Frequencies, LateFrames, LateTask, MOST_TASKS,
+    Residency, TaskGroup, TaskPeriods,
 };
 pub use evaluation::{
     BadWakeup, Both, Contender, EvaluatedCell, EvaluatedFigure, Evaluation, Failed, FailureKind,

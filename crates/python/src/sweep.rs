@@ -263,7 +263,7 @@ impl Runs {
         let base = sweep.base_point().map_err(input)?;
         let in_json = matches!(form, Format::Json);
         self.with(py, |store| {
-            let known = store.metrics()?;
+            let known = store.shown_metrics()?;
             let measured_by = sweep.measured_by(&known);
             let metrics = match metrics.is_empty() {
                 true => metric_order(&known, &measured_by),

@@ -1,13 +1,14 @@
-//! Which tasks took the time of late and dropped frames, in a sentence for each chain
-//! (docs/guide/workloads.md#deadlines).
+//! Which tasks took the time of late frames, and who was still at work when others were dropped, in
+//! a sentence each for each chain (docs/guide/workloads.md#deadlines).
 //!
 //! What must stay: figures are those of `details.late_frames`; the largest stage stands first.
-//! Words may change. Tests by part: `a_sentence_names_the_stages` (`sentence`, `stages`),
+//! Words may change. Tests by part: `a_sentence_names_the_stages` (`late`, `stages`),
+//! `dropped_frames_have_a_sentence_of_their_own` (`dropped`, `sentences`),
 //! `each_policy_has_its_line` (`lines`),
 //! crates/cli/tests/all/late_frames.rs::`late_frames_say_which_task_took_the_time` (`of_runs`, real
 //! results); `task` and `chain` are the tests' own.
 //!
-//! Callers: comparison.rs (`of_runs`, `lines`), html/late_frames.rs (`sentence`).
+//! Callers: comparison.rs (`of_runs`, `lines`), html/late_frames.rs (`sentences`).
 //!
 //! Tests: below, crates/cli/tests/all/late_frames.rs::late_frames_say_which_task_took_the_time
 
@@ -35,8 +36,46 @@ fn stages(of: &LateTask) -> [(f64, String); 2] {
     [told(of.running_pct, &ran), told(of.waiting_pct, &waited)]
 }
 
+/// What became of a chain's missed frames: a sentence for late ones, and one for dropped ones.
+pub(crate) fn sentences(of: &LateFrames) -> impl Iterator<Item = String> {
+    let late = (of.late_per_run > 0.0).then(|| late(of));
+    let dropped = (of.dropped_per_run > 0.0).then(|| dropped(of));
+    late.into_iter().chain(dropped)
+}
+
+/// Who was still at work when frames were dropped.
+fn dropped(of: &LateFrames) -> String {
+    let number = number::short;
+    let behind = of.dropped_behind.iter().take(MOST_STAGES).map(|behind| {
+        let of = match behind.frames_before {
+            1 => "the frame before".to_owned(),
+            before => format!("the frame {before} before"),
+        };
+        let frames = number(behind.dropped_per_run);
+        format!("{} was still at work on {of} ({frames})", behind.task)
+    });
+    let mut told: Vec<String> = behind.collect();
+    if of.unfinished_per_run > 0.0 {
+        let frames = number(of.unfinished_per_run);
+        told.push(format!("under way when the run ended ({frames})"));
+    }
+    let known: f64 = of.dropped_behind.iter().map(|of| of.dropped_per_run).sum();
+    let unknown = of.dropped_per_run - known - of.unfinished_per_run;
+    // Means of whole counts: a rest of rounding is none.
+    if unknown > 1e-6 {
+        told.push(format!("for a reason not seen ({})", number(unknown)));
+    }
+    format!(
+        "dropped frames of {} ({} of {}): {}",
+        of.chain,
+        number(of.dropped_per_run),
+        number(of.frames_per_run),
+        told.join(", ")
+    )
+}
+
 /// What took the time of a chain's late frames.
-pub(crate) fn sentence(of: &LateFrames) -> String {
+fn late(of: &LateFrames) -> String {
     let all = of.tasks.iter().flat_map(stages);
     let mut told: Vec<(f64, String)> = all.filter(|(pct, _)| *pct >= LEAST_PCT).collect();
     // Equal ones stay in the order of the result.
@@ -69,13 +108,12 @@ pub(crate) fn of_runs(runs: &[Run]) -> Vec<(String, &[LateFrames])> {
     all
 }
 
-/// A line for each policy and chain with late frames, below a table; empty if there is none. One
-/// policy alone is not named.
+/// A line for late and one for dropped frames of each policy and chain that has some, below a
+/// table; empty if there is none. One policy alone is not named.
 pub(crate) fn lines(policies: &[(String, &[LateFrames])], format: Format, style: Style) -> String {
     let mut text = String::new();
     for (policy, chains) in policies {
-        for chain in *chains {
-            let own = sentence(chain);
+        for own in chains.iter().flat_map(sentences) {
             let line = match policies {
                 [_] => own,
                 _ => format!("{policy}: {own}"),
@@ -94,9 +132,9 @@ pub(crate) fn lines(policies: &[(String, &[LateFrames])], format: Format, style:
 
 #[cfg(test)]
 mod tests {
-    use super::{lines, sentence};
+    use super::{late, lines, sentences};
     use crate::{Format, Style};
-    use wakeplace_outcome::{LateFrames, LateTask};
+    use wakeplace_outcome::{DroppedBehind, LateFrames, LateTask};
 
     fn task(name: &str, running_pct: f64, waiting_pct: f64, behind: Option<&str>) -> LateTask {
         LateTask {
@@ -117,6 +155,9 @@ mod tests {
             late_per_run: 3.0,
             late_s_per_run: 0.1,
             tasks,
+            dropped_per_run: 0.0,
+            unfinished_per_run: 0.0,
+            dropped_behind: Vec::new(),
         }
     }
 
@@ -129,15 +170,45 @@ mod tests {
             task("render", 24.0, 7.0, None),
         ];
         assert_eq!(
-            sentence(&chain(tasks)),
+            late(&chain(tasks)),
             "late frames of screen (3 of 116): raster 61 % (waiting, behind worker), render 24 % \
              (running, on little at 533 MHz), render 7 % (waiting)"
         );
         assert_eq!(
-            sentence(&chain(vec![task("raster", 4.0, 1.0, None)])),
+            late(&chain(vec![task("raster", 4.0, 1.0, None)])),
             "late frames of screen (3 of 116): none of its tasks ran or waited for 5 % of their \
              time"
         );
+    }
+
+    /// Goal: dropped frames are told apart from late ones, with who was at work on which frame. Of
+    /// 7 three and a half were dropped behind `render`, one behind `raster`, one and a half were
+    /// under way; so one is left of which nothing is known.
+    #[test]
+    fn dropped_frames_have_a_sentence_of_their_own() {
+        let behind = |task: &str, frames_before, dropped_per_run| DroppedBehind {
+            task: task.to_owned(),
+            frames_before,
+            dropped_per_run,
+        };
+        let both = LateFrames {
+            dropped_per_run: 7.0,
+            unfinished_per_run: 1.5,
+            dropped_behind: vec![behind("render", 1, 3.5), behind("raster", 2, 1.0)],
+            ..chain(vec![task("ui", 90.0, 0.0, None)])
+        };
+        let told = "dropped frames of screen (7 of 116): render was still at work on the frame \
+                    before (3.5), raster was still at work on the frame 2 before (1), under way \
+                    when the run ended (1.5), for a reason not seen (1)";
+        let all: Vec<String> = sentences(&both).collect();
+        assert_eq!(all.len(), 2);
+        assert!(all[0].starts_with("late frames of screen (3 of 116): ui 90 %"));
+        assert_eq!(all[1], told);
+        let only = LateFrames {
+            late_per_run: 0.0,
+            ..both
+        };
+        assert_eq!(sentences(&only).collect::<Vec<_>>(), [told]);
     }
 
     /// Goal: several policies are named, one alone is not; without late frames there is no line.

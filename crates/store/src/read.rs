@@ -9,16 +9,19 @@
 //! `parts`, `by_point`, `export_parquet`, `metrics`),
 //! forged.rs::`a_row_that_is_not_as_it_was_is_refused` (cell -1),
 //! forged.rs::`a_store_has_the_runs_that_its_cells_are` (`parts`),
-//! damage.rs::`changed_bytes_are_found_or_harmless` (damage). No test of its own: `with_power`.
+//! damage.rs::`changed_bytes_are_found_or_harmless` (damage),
+//! crates/cli/tests/all/sweeps.rs::`frames_come_first_and_choose_nothing` (`shown_metrics`). No
+//! test of its own: `with_power`.
 //!
-//! Tests: below, crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs
+//! Tests: below, crates/store/tests/all/forged.rs, crates/store/tests/all/damage.rs,
+//! crates/cli/tests/all/sweeps.rs::frames_come_first_and_choose_nothing
 
 use crate::error::Flaw;
 use crate::row::{CELLS, Names, Reader, metric_names};
 use crate::{Done, ParquetRuns, Store, StoreError, check};
 use rusqlite::params;
 use std::io::Write;
-use wakeplace_study::{RunRecord, RunTable};
+use wakeplace_study::{DROPPED_FRAMES, RunRecord, RunTable};
 
 /// Rows that are in memory at once; in the test below few enough for several parts.
 const PART: usize = if cfg!(test) { 3 } else { 4096 };
@@ -33,6 +36,25 @@ impl Store {
     pub fn metrics(&self) -> Result<Vec<String>, StoreError> {
         let mut all: Vec<String> = self.metric_names()?.by_number.into_values().collect();
         all.sort_unstable();
+        Ok(all)
+    }
+
+    /// The same without dropped frames, if no run has any: what tables show by themselves.
+    ///
+    /// # Errors
+    /// As [`Store::parts`].
+    pub fn shown_metrics(&self) -> Result<Vec<String>, StoreError> {
+        let mut all = self.metrics()?;
+        if all.iter().any(|name| name == DROPPED_FRAMES) {
+            let mut some = false;
+            self.each_part(|part| -> Result<(), StoreError> {
+                let values =
+                    { part.iter() }.filter_map(|done| done.record.metrics.get(DROPPED_FRAMES));
+                some |= values.copied().any(|frames| frames > 0.0);
+                Ok(())
+            })?;
+            all.retain(|name| some || name != DROPPED_FRAMES);
+        }
         Ok(all)
     }
 

@@ -17,8 +17,9 @@
 //! crates/cli/tests/all/report.rs::a_window_changes_no_run
 
 use crate::comparison::{
-    Comparison, FRAME_METRICS, Origin, PolicyRuns, drawn_anyway, endings, hardware_clocks,
-    has_frames, modelled_power, own_deadlines, stuck, together, warnings,
+    Comparison, DROPPED_FRAMES, FRAME_METRICS, Origin, PolicyRuns, drawn_anyway, endings,
+    given_deadlines, hardware_clocks, has_dropped, has_frames, modelled_power, own_deadlines,
+    stuck, together, warnings,
 };
 use crate::hotplug::shown;
 use crate::identity::hash_of;
@@ -243,6 +244,7 @@ impl Experiment {
         notes.extend(hardware_clocks(&self.platform, policies));
         notes.extend(together(workloads, &self.platform));
         notes.extend(workloads.first().and_then(own_deadlines));
+        notes.extend(workloads.first().and_then(given_deadlines));
         let mut all = self.workload.warnings.clone();
         if let Some(workload) = workloads.first() {
             let not_modelled = |what: &String| format!("{what} is not modelled: left out");
@@ -310,8 +312,10 @@ fn read_by(spec: &Spec, workloads: &[Workload], runs: &[PolicyRuns]) -> Vec<Stri
     if !has_frames(runs) {
         return own;
     }
-    let frames = FRAME_METRICS.map(str::to_owned);
-    frames.into_iter().chain(own).collect()
+    let dropped = has_dropped(runs);
+    let frames = FRAME_METRICS.into_iter();
+    let frames = frames.filter(|name| dropped || *name != DROPPED_FRAMES);
+    frames.map(str::to_owned).chain(own).collect()
 }
 
 /// Names of the metrics that a workload measures, the one it is read by first.

@@ -62,7 +62,7 @@ pub use battery::{Battery, BatteryCell, BatteryLoad};
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies, workload_files};
 pub use claims::Claims;
-pub use comparison::{Comparison, Origin, PolicyRuns, Stuck, of_frames};
+pub use comparison::{Comparison, DROPPED_FRAMES, Origin, PolicyRuns, Stuck, of_frames};
 pub use direction::{Checked, Direction};
 pub use error::StudyError;
 pub use evaluate::Evaluate;

@@ -12,13 +12,18 @@
 //! `frames_begin_with_work_and_end_before_a_wait` (`apply`, `insert`, `events`),
 //! `a_round_without_a_wait_is_no_end` (`end_with_the_last_pass`), `a_file_of_its_own_wins`
 //! (`parse`, `with_deadlines`, all threads of a task, a task that is not there),
-//! trace/tests/all/replay/frames.rs::`a_file_of_deadlines_wins` (`without`, `begins_a_frame`),
+//! trace/tests/all/replay/frames.rs::`a_file_of_deadlines_wins` (`begins_a_frame`),
 //! `what_is_wrong_is_said_with_its_place` (`declared`, `wrong_kind`, `named`), all (`read`, `work`,
 //! `waits`, `waits_for_time`).
 //!
 //! Callers: crates/study/src/request.rs (`with_deadlines`).
 //!
 //! Tests: crates/workload/src/deadline/tests.rs
+
+mod marked;
+mod tasks;
+
+pub use tasks::{ChainTasks, chain_tasks};
 
 use crate::error::{Fault, Position, WorkloadError};
 use crate::json::{self, Extensions, Kind, Value};
@@ -83,7 +88,6 @@ impl Deadlines {
 
     /// Gives a workload these chains instead of its own; an error names their file.
     pub(crate) fn apply(&self, workload: &mut Workload) -> Result<(), WorkloadError> {
-        without(workload);
         apply(&self.chains, workload).map_err(|fault| fault.in_file(&self.file))
     }
 }
@@ -164,21 +168,24 @@ fn wrong_kind(value: &Value, what: &str, expected: &str) -> Fault {
     Fault::unusable(value.at, message).expected(expected)
 }
 
-/// Takes the chains of a workload away, and their events.
-pub(crate) fn without(workload: &mut Workload) {
-    workload.chains.clear();
-    let of_a_frame =
-        |event: &Event| matches!(event, Event::FrameBegin { .. } | Event::FrameEnd { .. });
-    for phase in workload.tasks.iter_mut().flat_map(|task| &mut task.phases) {
-        phase.events.retain(|event| !of_a_frame(event));
-    }
-}
-
-/// Adds the chains to a workload: their events to the scripts of its first and last tasks.
+/// Gives a workload the chains instead of its own: their events to the scripts of its first and
+/// last tasks. Frames that a recording marks stay, with the new deadline.
 pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<(), Fault> {
-    for new in declared {
+    let marked = marked::of(declared, workload)?;
+    let judged = marked::judge(&marked, workload);
+    for ((new, marked), own) in declared.iter().zip(&marked).zip(judged) {
         let chain = workload.chains.len() as u32;
-        for script in named(workload, &new.from)? {
+        workload.chains.push(Chain {
+            name: new.name.clone(),
+            deadline_ns: new.deadline_ns,
+            known: None,
+            recorded: own.and_then(|own| own.recorded),
+        });
+        let firsts = match marked {
+            Some(_) => Vec::new(),
+            None => named(workload, &new.from)?,
+        };
+        for script in firsts {
             let script = &mut workload.tasks[script];
             if !events(script).any(begins_a_frame) {
                 let message = format!("task `{}` has no timer and no sleep", new.from.0);
@@ -186,14 +193,17 @@ pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<()
                     .expected("a first task that has: a frame begins when one of them ends"));
             }
             if events(script).any(|event| matches!(event, Event::FrameBegin { .. })) {
-                let message = format!("task `{}` begins another chain, too", new.from.0);
-                return Err(Fault::unusable(new.from.1, message).expected("a chain of its own"));
+                return Err(marked::begins_another(new));
             }
             insert(script, |event| {
                 work(event).then_some(Event::FrameBegin { chain, woken: None })
             });
         }
-        for script in named(workload, &new.to)? {
+        let lasts = match marked {
+            Some(marked) if marked.ends => Vec::new(),
+            _ => named(workload, &new.to)?,
+        };
+        for script in lasts {
             let script = &mut workload.tasks[script];
             if !events(script).any(work) {
                 let message = format!("task `{}` does nothing", new.to.0);
@@ -204,12 +214,6 @@ pub(crate) fn apply(declared: &[Declared], workload: &mut Workload) -> Result<()
             });
             end_with_the_last_pass(script, chain);
         }
-        workload.chains.push(Chain {
-            name: new.name.clone(),
-            deadline_ns: new.deadline_ns,
-            known: None,
-            recorded: None,
-        });
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ mod rtapp;
 mod spec;
 mod stream;
 
-pub use deadline::{Deadlines, MAX_CHAINS};
+pub use deadline::{ChainTasks, Deadlines, MAX_CHAINS, chain_tasks};
 pub use dialect::Dialect;
 pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
 pub use input::{READ_LIMIT_BYTES, standard_input};

@@ -36,7 +36,9 @@ mod shared;
 pub use event::{Event, Pick, SLEEPS_ON_NS, Since, TimerMode};
 pub use group::{Bandwidth, GroupLimits, TaskGroup};
 pub use judged::{FrameFigures, JudgedFrame};
-pub use measure::{Chain, Count, Figure, FigureOf, Series, Statistic, SysbenchBins, TimeUnit};
+pub use measure::{
+    Chain, Count, Figure, FigureOf, RecordedFrames, Series, Statistic, SysbenchBins, TimeUnit,
+};
 pub use shared::{Barrier, Channel, Condition, Counter, Limit, Mutex, Shared, SharedSet, Timer};
 
 use crate::realtime::{Attributes, RealTime};

@@ -404,7 +404,7 @@ fn found(
     gate: &mut Gate,
     (metrics, choice, with_runs): (&[String], Option<Choice>, bool),
 ) -> Result<Found, Failure> {
-    let known = store.metrics().map_err(failure)?;
+    let known = store.shown_metrics().map_err(failure)?;
     let measured_by = sweep.measured_by(&known);
     let named = !metrics.is_empty();
     let mut metrics = match named {

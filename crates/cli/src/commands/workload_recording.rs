@@ -38,7 +38,7 @@ pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     let warnings = spec.warnings.clone();
     let machine = MachineFacts::alike(args.cpus);
     let mut workload = spec.expand(1, machine).map_err(Failure::input)?;
-    // What became of recorded frames is known of the recording's own chains alone.
+    // Of recorded frames it is known what became of them, by whichever deadline.
     let own = match deadlines {
         None => None,
         Some(given) => {
@@ -200,8 +200,9 @@ pub(super) fn chains(all: &[Chain]) -> Table {
             Cell::from(us(chain.deadline_ns as f64)),
         ];
         if is_recorded {
-            let found = chain.recorded.clone().unwrap_or_default();
-            row.push(Cell::from(chain.known.clone().unwrap_or_default()));
+            let found = chain.recorded_figures().unwrap_or_default();
+            let known = chain.known.as_deref().unwrap_or("--deadlines");
+            row.push(Cell::from(known.to_owned()));
             let counts = [found.frames, found.missed, found.dropped];
             row.extend(counts.map(|count| Cell::from(count.to_string())));
             let late = found
@@ -217,7 +218,7 @@ pub(super) fn chains(all: &[Chain]) -> Table {
 
 /// A chain as JSON. Its keys stay.
 pub(super) fn chain_json(chain: &Chain) -> Value {
-    let recorded = chain.recorded.as_ref().map(|found| {
+    let recorded = chain.recorded_figures().map(|found| {
         let lateness = |at: usize| found.lateness_ns.map(|late_ns| late_ns[at]);
         json!({
             "frames": found.frames,

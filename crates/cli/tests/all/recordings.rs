@@ -3,7 +3,8 @@
 //!
 //! What must stay: `trace:FILE` stands wherever a workload may; a latency that nobody knows is not
 //! in a result.
-//! Tests by part (in crates/cli/src): commands/workload_recording.rs:
+//! Tests by part (in crates/cli/src): `given_deadlines_judge_marked_frames`
+//! (crates/study/src/comparison/frames.rs: `given_deadlines`); commands/workload_recording.rs:
 //! `recordings_are_workloads_everywhere` (`check`, `answer`, `Does`), `a_check_takes_deadlines`
 //! (`beside`),
 //! `what_is_wrong_with_a_recording_is_said_everywhere` (`refused_somewhere`);
@@ -312,7 +313,7 @@ fn a_check_takes_deadlines() {
     common::file(
         &folder,
         "wrong.json",
-        r#"{"screen": {"from": "ui", "deadline": 16000}}"#,
+        r#"{"screen": {"from": "RenderThread", "deadline": 16000}}"#,
     );
     let load = r#"{"tasks": {"ui": {"run": 1000, "timer": {"ref": "t", "period": 16000}}}}"#;
     common::file(&folder, "app.json", load);
@@ -352,10 +353,15 @@ fn a_check_takes_deadlines() {
     let wrong = check(phone, "wrong.json", "human");
     common::assert_refused(
         &wrong,
-        &["wrong.json:1:21: task `ui` has no timer and no sleep"],
+        &["wrong.json:1:21: task `RenderThread` has no timer and no sleep"],
     );
     // Of an rt-app file there is a timer; a task that is not there is refused.
-    let output = check("app.json", "wrong.json", "json");
+    common::file(
+        &folder,
+        "right.json",
+        r#"{"screen": {"from": "ui", "deadline": 16000}}"#,
+    );
+    let output = check("app.json", "right.json", "json");
     assert_code(&output, 0);
     let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
     assert_eq!(value["chains"][0]["deadline_ns"], 16_000_000);
@@ -405,8 +411,8 @@ fn a_recording_of_android_says_its_deadlines() {
         assert_eq!(metric(&format!("missed_frames_of_{chain}_total")), 1.0);
         assert!((metric("missed_frames_pct") - 100.0 / frames).abs() < 1e-9);
     }
-    // From the UI thread, which no timer wakes, no frame could begin.
-    let wrong = r#"{"screen": {"from": "ui", "deadline": 16000}}"#;
+    // From a thread that marks none, and which no timer wakes, no frame could begin.
+    let wrong = r#"{"screen": {"from": "RenderThread", "deadline": 16000}}"#;
     common::file(&folder, "wrong.json", wrong);
     let words: [&[&str]; 3] = [
         &["sim", "--workload", "trace:phone.txt,platform=hikey960"],
@@ -417,7 +423,48 @@ fn a_recording_of_android_says_its_deadlines() {
     assert_code(&output, 2);
     let error = stderr(&output);
     assert!(
-        error.contains("wrong.json:1:21: task `ui` has no timer and no sleep"),
+        error.contains("wrong.json:1:21: task `RenderThread` has no timer and no sleep"),
         "{error}"
     );
+}
+
+/// Goal: a deadline that is given for the thread that marks frames judges these, as recorded and as
+/// simulated. By hand: five were drawn within 2,900 us of a little CPU and one within 79,900. A big
+/// CPU of hikey960 needs 0.45 of that, 1,300 us. So with 1,000 us all six are late, in the run, too.
+/// With 1 s none is due when the recording ends.
+#[test]
+fn given_deadlines_judge_marked_frames() {
+    let folder = folder();
+    common::file(&folder, "phone.txt", &android());
+    let sim = |deadline_us: u32, to: &str| {
+        let text = format!(r#"{{"screen": {{"from": "ui", {to} "deadline": {deadline_us}}}}}"#);
+        common::file(&folder, "due.json", &text);
+        let words: [&[&str]; 3] = [
+            &["sim", "--workload", "trace:phone.txt,platform=hikey960"],
+            &RUN,
+            &["--deadlines", "due.json", "--format", "json"],
+        ];
+        let output = in_folder(&folder, &words);
+        assert_code(&output, 0);
+        serde_json::from_str::<serde_json::Value>(&stdout(&output)).expect("JSON")
+    };
+    let head = "frames of the recording, by the given deadlines: screen";
+    for to in ["", r#""to": "RenderThread","#] {
+        let value = sim(1000, to);
+        let said = format!("{head} 1000.0 us with 6 frames recorded, 6 missed");
+        let notes = value["notes"].to_string();
+        assert!(notes.contains(&said), "{notes}");
+        let metrics = &value["runs"][0]["seed_runs"][0]["metrics"];
+        let counts = ["frames_total", "late_frames_total", "dropped_frames_total"];
+        let counts = counts.map(|name| metrics[name].as_f64());
+        assert_eq!(counts, [Some(6.0), Some(6.0), Some(0.0)], "{metrics}");
+    }
+    let value = sim(1_000_000, "");
+    let notes = value["notes"].to_string();
+    let said = format!("{head} 1000000.0 us with 0 frames recorded, 0 missed");
+    assert!(notes.contains(&said), "{notes}");
+    assert!(value["runs"][0]["seed_runs"][0]["metrics"]["frames_total"].is_null());
+    let check = ["workload", "check", "trace:phone.txt"];
+    let output = in_folder(&folder, &[&check, &["--deadlines", "due.json"]]);
+    assert!(stdout(&output).contains("1000000.0"), "{output:?}");
 }

@@ -667,8 +667,16 @@ fn frames_come_first_and_choose_nothing() {
     assert_eq!(figures[1]["metric"], "cpu_energy_j");
     let named = ["--metric=missed_frames_total", "--format=json"];
     let output = run_in(folder.path(), &[&asked[..], &named].concat());
-    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
-    assert_eq!(value["choice"]["by"], "missed_frames_total");
+    let named_value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(named_value["choice"]["by"], "missed_frames_total");
+    // Dropped frames have a column by themselves only where some run has one.
+    let named = ["--metric=dropped_frames_total", "--format=json"];
+    let output = run_in(folder.path(), &[&asked[..], &named].concat());
+    let dropped: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let points = dropped["points"].as_array().expect("points").iter();
+    let some = { points }.any(|point| point["dropped_frames_total"].as_f64() > Some(0.0));
+    let measured_by = value["measured_by"].to_string();
+    assert_eq!(measured_by.contains("dropped_frames_total"), some);
 }
 
 /// Goal: the chosen point has its row where the table stops: by hand, of 60 values of a key the

@@ -154,12 +154,18 @@ pub(crate) struct Thread {
     pub(crate) mark_ns: u64,
     /// When whoever woke it last began to, ns.
     pub(crate) stamp_ns: u64,
-    /// When its last timer or sleep was due, ns, until a frame begins with that.
+    /// When its last timer, sleep or delay was due, ns, until a frame begins with that. A timer
+    /// event that a rest made late has none of its own.
     pub(crate) frame_due_ns: Option<u64>,
     /// For which chains it has worked since their last `FrameEnd`, a bit each.
     pub(crate) worked_for: u64,
     /// How long it has slept by `Sleep` since its last timer event, ns.
     pub(crate) rested_ns: u64,
+    /// How long its last `Sleep` is, ns, in recordings also the wait for a timer; the largest
+    /// number: it is the delay before its first step.
+    pub(crate) rest_ns: u64,
+    /// When that ends, ns.
+    pub(crate) rest_end_ns: u64,
     /// When it began the step that wakes others, ns.
     pub(crate) began_ns: u64,
     /// The number it claimed last.
@@ -203,6 +209,8 @@ impl Thread {
             frame_due_ns: None,
             worked_for: 0,
             rested_ns: 0,
+            rest_ns: 0,
+            rest_end_ns: 0,
             began_ns: 0,
             claimed: 0,
             lock_cpu: None,
@@ -216,6 +224,15 @@ impl Thread {
             script: index,
             io_wait: script.attributes.io_wait,
             ..Self::new()
+        }
+    }
+
+    /// Its first step comes after a delay, if `due_ns` is to come: until then it takes part in
+    /// nothing, and a frame can begin with it.
+    pub(crate) fn begins_at(&mut self, now_ns: u64, due_ns: u64) {
+        if due_ns > now_ns {
+            self.frame_due_ns = Some(due_ns);
+            (self.rest_ns, self.rest_end_ns) = (u64::MAX, due_ns);
         }
     }
 

@@ -12,18 +12,20 @@
 //! (`Iteration`); mechanics/work.rs: `stalls_take_time_not_work` (`Stall`); mechanics/thread.rs:
 //! `work_is_that_of_the_steps` (`work`); mechanics/script/measure.rs:
 //! `frames_begin_when_due_and_end_with_the_last_task` and
-//! `frames_of_recordings_count_from_the_wake_up` (frames); lib.rs:
+//! `frames_of_recordings_count_from_the_wake_up` (frames), `a_frame_is_of_a_whole_chain`
+//! (`is_whole`); mechanics/script/steps.rs: `a_rest_begins_one_frame` (`await_timer`); lib.rs:
 //! `a_rest_is_no_missed_period` (`run_watched`).
 //! Helpers, and who fails with them: `sample`, `series`, `values` (`samples_are_exact`,
 //! `one_signal_has_one_stamp`, `a_timer_with_overruns_leaves_out_what_it_missed`). `happened` is of
-//! the observer of frames (`frames_begin_when_due_and_end_with_the_last_task`).
+//! the observer of frames (`frames_begin_when_due_and_end_with_the_last_task`); `begins_ms` and
+//! `TICK` (`a_frame_is_of_a_whole_chain`, `a_rest_begins_one_frame`).
 
 use crate::common::checker::check_log;
 use crate::common::*;
 use wakeplace_engine::{Ended, Happening, Observer, Options, check};
 use wakeplace_workload::{
-    Channel, Condition, Event, Loops, Phase, Series, Shared, Since, TaskScript, TimeUnit, Timer,
-    TimerMode, Workload,
+    Chain, Channel, Condition, Event, Loops, Phase, Series, Shared, Since, TaskScript, TimeUnit,
+    Timer, TimerMode, Workload,
 };
 
 const POST: Event = Event::Post {
@@ -428,4 +430,118 @@ fn a_rest_is_no_missed_period() {
     wakeplace_engine::run_watched(&platform, &performance(), &load, &all_off(S), &mut seen);
     let late: Vec<bool> = seen.1.iter().map(|slack| *slack < 0).collect();
     assert_eq!(late, [false, true, false], "{:?}", seen.1);
+}
+
+const TICK: Event = Event::Timer {
+    timer: 0,
+    period_ns: 10 * MS,
+};
+
+/// When frames began, in whole ms after time zero: of a first task on CPU 0 with a relative timer,
+/// and a last one on CPU 1 that the first signals. A signal for which nobody waits is lost.
+fn begins_ms(first: TaskScript, last: TaskScript, deadline_ms: u64) -> Vec<u64> {
+    let timer = Timer {
+        name: "unique".into(),
+        mode: TimerMode::Relative,
+        start_delay_ns: 0,
+    };
+    let chain = Chain {
+        name: "screen".to_owned(),
+        deadline_ns: deadline_ms * MS,
+        known: None,
+        recorded: None,
+    };
+    let on = |cpu, task: TaskScript| TaskScript {
+        cpus: Some(vec![cpu]),
+        ..task
+    };
+    let load = Workload {
+        timers: vec![timer],
+        chains: vec![chain],
+        ..sharing(
+            vec![on(0, first), on(1, last)],
+            Shared {
+                conditions: vec![Condition::default()],
+                ..Shared::default()
+            },
+        )
+    };
+    let platform = Board::symmetric(2).platform();
+    let options = Options {
+        idle_states: false,
+        ..all_off(S)
+    };
+    let mut seen = Frames::default();
+    wakeplace_engine::run_watched(&platform, &performance(), &load, &options, &mut seen);
+    let begins = seen.0.iter().filter_map(|(_, _, begin)| *begin);
+    // Time zero is some us after the run's start.
+    begins.map(|begin_ns| begin_ns / MS).collect()
+}
+
+/// What the two tasks of a chain do for a frame.
+fn pass(work_ms: u64) -> [Event; 3] {
+    let begin = Event::FrameBegin {
+        chain: 0,
+        woken: None,
+    };
+    let hand_on = Event::Signal {
+        condition: 0,
+        all: false,
+    };
+    [begin, run_ms(work_ms), hand_on]
+}
+
+fn taken(work_ms: u64) -> [Event; 3] {
+    let end = Event::FrameEnd {
+        chain: 0,
+        frame: None,
+    };
+    let wait = Event::Await {
+        condition: 0,
+        mutex: None,
+    };
+    [wait, run_ms(work_ms), end]
+}
+
+/// Goal: a frame exists if the whole chain takes part. Method: by hand, no costs: the first task is
+/// due at 10, 20, ... 90 ms. The last one begins at 25, so the first frame is that of 30. It is
+/// done with the second frame, that of 40, at 45 and sleeps until 85: with a deadline of 20 ms that
+/// is a rest, and the next frame is that of 90. With one of 50 ms it is none: a frame could be in
+/// time with it.
+#[test]
+fn a_frame_is_of_a_whole_chain() {
+    let first = [&[TICK][..], &pass(2)].concat();
+    let first = script(Loops::Times(9), vec![phase(1, None, &first)]);
+    let last = TaskScript {
+        delay_ns: 25 * MS,
+        ..script(
+            Loops::Times(1),
+            vec![
+                phase(2, None, &taken(3)),
+                phase(1, None, &[sleep_ms(40)]),
+                phase(9, None, &taken(3)),
+            ],
+        )
+    };
+    let begins = |deadline_ms| begins_ms(first.clone(), last.clone(), deadline_ms);
+    assert_eq!(begins(20), [30, 40, 90]);
+    assert_eq!(begins(50), [30, 40, 50, 60, 70, 80, 90]);
+}
+
+/// Goal: after a rest one frame begins, not a second one with the timer that the rest made late: a
+/// display asks for one picture, too. Method: by hand, no costs: works of 4 ms at 0 (nothing was
+/// due), 10 and 20; waits until 30 and rests until 80; works at 80 and, since the timer is late, at
+/// 84; that one begins anew from there, so the next are due at 94, and at 104, where it rests. The
+/// last task works 6 ms, so that of 84 would be lost.
+#[test]
+fn a_rest_begins_one_frame() {
+    let scroll = [&pass(4)[..], &[TICK]].concat();
+    let phases = vec![
+        phase(3, None, &scroll),
+        phase(1, None, &[sleep_ms(50)]),
+        phase(3, None, &scroll),
+    ];
+    let first = script(Loops::Times(1), phases);
+    let last = script(Loops::Forever, vec![phase(1, None, &taken(6))]);
+    assert_eq!(begins_ms(first, last, 20), [10, 20, 80, 94]);
 }

@@ -170,6 +170,7 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "frames_total",
             "missed_frames_total",
             "missed_frames_pct",
+            "late_frames_total",
             "dropped_frames_total",
             "missed_frames_streak_total",
             "frame_lateness_us_p50",
@@ -187,6 +188,7 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "wakeup_{case}",
             "frames_of_{chain}",
             "missed_frames_of_{chain}",
+            "dropped_frames_of_{chain}",
             "periods_of_{group}",
             "throttled_periods_of_{group}",
         ];

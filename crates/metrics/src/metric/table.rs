@@ -72,17 +72,19 @@ metrics! {
         "Timer events reached, without those that a rest of a period or longer made late";
     "frames_total", "count", Neither,
         "Frames of chains whose deadline came";
-    "missed_frames_total", "count", Lower, "Frames of chains that were not done by their deadline";
+    "missed_frames_total", "count", Lower,
+        "Frames of chains that were not done by their deadline: late or dropped";
     "missed_frames_pct", "%", Lower, "Missed frames of all frames whose deadline came";
+    "late_frames_total", "count", Lower, "Missed frames that were done, after their deadline";
     "dropped_frames_total", "count", Lower,
-        "Missed frames that were not done in the run: most met a task that was not ready";
+        "Missed frames that were never done: lost, or still under way when the run ended";
     "missed_frames_streak_total", "count", Lower, "Longest streak of missed frames of one chain";
     "frame_lateness_us_p50", "us", Lower,
         "Time from a frame's deadline to its end, median of those done; negative = early";
     "frame_lateness_us_p95", "us", Lower,
-        "Time from a frame's deadline to its end, 95th percentile";
+        "Time from a frame's deadline to its end, 95th percentile of those done";
     "frame_lateness_us_p99", "us", Lower,
-        "Time from a frame's deadline to its end, 99th percentile";
+        "Time from a frame's deadline to its end, 99th percentile of those done";
     "frame_lateness_us_max", "us", Lower,
         "Time from a frame's deadline to its end, the latest of those done";
     "busy_cpus_mean", "cpus", Neither, "Mean number of CPUs that execute";
@@ -157,6 +159,8 @@ metrics! {
         "Frames of this chain, of one alone as well";
     "missed_frames_of_{chain}_total", "count", Lower,
         "Missed frames of this chain, of one alone as well";
+    "dropped_frames_of_{chain}_total", "count", Lower,
+        "Dropped frames of this chain, of one alone as well";
     "periods_of_{group}_total", "count", Neither,
         "Periods of this task group; where several have cpu.max. `/` in its name is `_` here";
     "throttled_periods_of_{group}_total", "count", Lower,

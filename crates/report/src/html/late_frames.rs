@@ -1,5 +1,5 @@
-//! Which tasks took the time of late and dropped frames, as a section of a page
-//! (docs/guide/workloads.md#deadlines).
+//! Which tasks took the time of late frames, and who was at work when others were dropped, as a
+//! section of a page (docs/guide/workloads.md#deadlines).
 //!
 //! What must stay: the sentences are those of text. Free: words.
 //!
@@ -11,9 +11,9 @@
 
 use super::details::{Shown, each, section};
 use super::view::{Block, Section};
-use crate::late_frames::sentence;
+use crate::late_frames::sentences;
 
-/// A sentence for each case, policy and chain. None: no frame was late.
+/// The sentences of each case, policy and chain. None: no frame was late or dropped.
 pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     let mut items = Vec::new();
     for (case, of) in each(cases) {
@@ -22,15 +22,16 @@ pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
             case => format!("{case}, "),
         };
         for chain in &of.details.late_frames {
-            items.push(format!("{case}{}: {}", of.policy, sentence(chain)));
+            let told = sentences(chain).map(|told| format!("{case}{}: {told}", of.policy));
+            items.extend(told);
         }
     }
     let list = (!items.is_empty()).then_some(Block::List { items });
     section(
         format!("{id}-late-frames"),
-        "Late frames",
-        "Which tasks took the time of frames that were late or dropped, from a frame's begin to \
-         its end, or to the begin of the next one.",
+        "Late and dropped frames",
+        "Which tasks took the time of late frames, from a frame's begin to its end; and which task \
+         was still at work on an earlier frame when one was dropped.",
         list.into_iter().collect(),
     )
 }
@@ -61,6 +62,9 @@ mod tests {
                 late_per_run: 2.0,
                 late_s_per_run: 0.05,
                 tasks: vec![task],
+                dropped_per_run: 1.0,
+                unfinished_per_run: 1.0,
+                dropped_behind: Vec::new(),
             }],
             ..Details::default()
         };
@@ -82,6 +86,7 @@ mod tests {
         };
         let said = "b: late frames of screen (2 of 9): ui 75 % (waiting, behind hog), ui 25 % \
                     (running, on big)";
-        assert_eq!(items.as_slice(), [said]);
+        let dropped = "b: dropped frames of screen (1 of 9): under way when the run ended (1)";
+        assert_eq!(items.as_slice(), [said, dropped]);
     }
 }

@@ -31,8 +31,9 @@ const PLACES: usize = 5;
 const HOW: &str = "base and change: means over the seeds. perc_diff: the change seed by seed (the \
     geometric mean of the ratios) with its 95 % interval; it is not the ratio of the two means.";
 /// Figures that count some of what another one counts, and what that is.
-const PARTS: [(&str, &str, &str); 3] = [
+const PARTS: [(&str, &str, &str); 4] = [
     ("missed_frames_total", "frames_total", "frames"),
+    ("late_frames_total", "frames_total", "frames"),
     ("dropped_frames_total", "frames_total", "frames"),
     ("missed_periods_total", "periods_total", "periods"),
 ];

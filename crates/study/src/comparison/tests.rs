@@ -149,12 +149,16 @@ fn a_deadline_that_no_frame_meets_is_said() {
 
 /// Goal: above 1 % it is said, once for all policies that missed as many of as many, of all seeds
 /// together: 3 + 0 of 100 + 50 are 2 %, 1 of 100 is not above 1 %, and where all are missed the
-/// chain's own sentence is enough.
+/// chain's own sentence is enough. How many were dropped is told where some were.
 #[test]
 fn missed_frames_are_said_of_all_that_miss_as_many() {
-    let of = |policy: &str, seeds: &[[f64; 2]]| {
-        let one = |[missed, frames]: &[f64; 2]| {
-            let values = [("missed_frames_total", *missed), ("frames_total", *frames)];
+    let of = |policy: &str, seeds: &[[f64; 3]]| {
+        let one = |[missed, frames, dropped]: &[f64; 3]| {
+            let values = [
+                ("missed_frames_total", *missed),
+                ("frames_total", *frames),
+                ("dropped_frames_total", *dropped),
+            ];
             RunMetrics::kept(values.into_iter(), 1)
         };
         let mut run = ended(Ended::Duration);
@@ -163,11 +167,11 @@ fn missed_frames_are_said_of_all_that_miss_as_many() {
         run
     };
     let runs = [
-        of("a", &[[3.0, 100.0], [0.0, 50.0]]),
-        of("b", &[[1.0, 100.0]]),
-        of("c", &[[3.0, 150.0]]),
-        of("d", &[[7.0, 7.0]]),
-        of("e", &[[150.0, 200.0]]),
+        of("a", &[[3.0, 100.0, 0.0], [0.0, 50.0, 0.0]]),
+        of("b", &[[1.0, 100.0, 1.0]]),
+        of("c", &[[3.0, 150.0, 0.0]]),
+        of("d", &[[7.0, 7.0, 7.0]]),
+        of("e", &[[150.0, 200.0, 20.0]]),
     ];
     let spec = Spec::parse("context-switch", &LoadOptions::default()).unwrap();
     let workload = spec.expand(1, MachineFacts::alike(4)).unwrap();
@@ -180,7 +184,7 @@ fn missed_frames_are_said_of_all_that_miss_as_many() {
         found,
         [
             "a and c: 3 of 150 frames were missed (2.0 %)",
-            "e: 150 of 200 frames were missed (75.0 %)"
+            "e: 150 of 200 frames were missed (75.0 %, 20 of them dropped)"
         ]
     );
 }

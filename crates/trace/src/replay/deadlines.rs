@@ -21,7 +21,7 @@
 use super::tracker::{Frames, Seen, Task};
 use crate::read::Vsync;
 use std::collections::{BTreeMap, BTreeSet};
-use wakeplace_workload::{Chain, Event, FrameFigures, JudgedFrame, MAX_CHAINS};
+use wakeplace_workload::{Chain, Event, MAX_CHAINS, RecordedFrames};
 
 /// Frames that follow each other within so much are of one movement: the slowest displays have 24
 /// frames a second.
@@ -93,7 +93,7 @@ impl Deadlines {
                 name,
                 deadline_ns,
                 known: Some(known.said()),
-                recorded: Some(recorded(&task.frames, &begins, deadline_ns, last_ns)),
+                recorded: Some(recorded(&task.frames, &begins, last_ns)),
             });
             this.of_task
                 .insert(at, (this.chains.len() as u32 - 1, begins));
@@ -187,13 +187,16 @@ fn begins(frames: &[Seen], period_ns: u64) -> Vec<i32> {
     begins
 }
 
-/// What became of frames in the recording, by the rule of runs.
-fn recorded(frames: &[Seen], begins: &[i32], deadline_ns: u64, last_ns: u64) -> FrameFigures {
-    let judged = frames.iter().zip(begins).filter_map(|(it, after_ns)| {
+/// What became of frames in the recording.
+fn recorded(frames: &[Seen], begins: &[i32], last_ns: u64) -> RecordedFrames {
+    let all = frames.iter().zip(begins).map(|(it, after_ns)| {
         let begin_ns = it.woken_ns.saturating_add_signed((*after_ns).into());
-        JudgedFrame::of(begin_ns.saturating_add(deadline_ns), it.done_ns, last_ns)
+        (begin_ns, it.done_ns)
     });
-    FrameFigures::of([judged])
+    RecordedFrames {
+        begin_done_ns: all.collect(),
+        end_ns: last_ns,
+    }
 }
 
 /// A name of a chain, which is part of metrics' names: one that no other chain has.

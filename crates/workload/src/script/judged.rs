@@ -4,7 +4,7 @@
 //! What must stay: a frame whose deadline lies behind the end is not judged; one is missed from one
 //! nanosecond after its deadline; a percentile of lateness is the least value that so many are not
 //! above; a streak is of one chain. Times are ns. Free: words. Tests by part: `figures_by_hand`
-//! (`of`, `is_missed`, `FrameFigures::of`), `without_frames_nothing_is_late`
+//! (`of`, `is_missed`, `FrameFigures::of`, `late`), `without_frames_nothing_is_late`
 //! (`FrameFigures::of`).
 //!
 //! Callers: crates/metrics/src/frames.rs, crates/trace/src/replay/deadlines.rs.
@@ -64,6 +64,12 @@ pub struct FrameFigures {
 impl FrameFigures {
     /// The percentiles of `lateness_ns`.
     pub const PERCENTS: [usize; 3] = [50, 95, 99];
+
+    /// Missed frames that were done, after their deadline.
+    #[must_use]
+    pub fn late(&self) -> u64 {
+        self.missed - self.dropped
+    }
 
     /// Of chains, each with its frames in the order of their begins.
     #[must_use]
@@ -125,6 +131,7 @@ mod tests {
             latest_ns: Some(4),
         };
         assert_eq!(FrameFigures::of([one, other]), expected);
+        assert_eq!(expected.late(), 3);
     }
 
     #[test]

@@ -10,10 +10,15 @@
 //! `samples_are_exact` (series and statistics of a run),
 //! benchmark_models.rs::`a_sysbench_cpu_event_is_claimed_timed_and_counted` (what a model asks
 //! for), aim7_compute.rs::`jobs_are_counted_per_minute` (figures),
-//! crates/metrics/src/metric/tests.rs::`all_models_are_read_by_known_metrics` (`metrics`, `name`).
+//! crates/metrics/src/metric/tests.rs::`all_models_are_read_by_known_metrics` (`metrics`, `name`),
+//! crates/trace/tests/all/replay/frames.rs::`what_became_of_recorded_frames` (`recorded_figures`).
 //!
 //! Tests: crates/engine/tests/behaviour/measures.rs, crates/metrics/src/measured.rs,
-//! crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/aim7_compute.rs
+//! crates/workload/tests/all/benchmark_models.rs, crates/workload/tests/all/aim7_compute.rs,
+//! crates/trace/tests/all/replay/frames.rs
+
+use super::{FrameFigures, JudgedFrame};
+use std::sync::Arc;
 
 /// Times that are measured, one value after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,8 +107,33 @@ pub struct Chain {
     pub deadline_ns: u64,
     /// By what a recording that says its deadlines itself knows it. None: a user said it.
     pub known: Option<String>,
-    /// What became of its frames in that recording.
-    pub recorded: Option<super::FrameFigures>,
+    /// Its frames in the recording that marks them.
+    pub recorded: Option<RecordedFrames>,
+}
+
+impl Chain {
+    /// What became of its frames in the recording, by its deadline.
+    #[must_use]
+    pub fn recorded_figures(&self) -> Option<FrameFigures> {
+        let recorded = self.recorded.as_ref()?;
+        let judged = recorded
+            .begin_done_ns
+            .iter()
+            .filter_map(|(begin_ns, done_ns)| {
+                let due_ns = begin_ns.saturating_add(self.deadline_ns);
+                JudgedFrame::of(due_ns, *done_ns, recorded.end_ns)
+            });
+        Some(FrameFigures::of([judged]))
+    }
+}
+
+/// Frames as they were recorded. Times are those of the recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedFrames {
+    /// When each was due to begin, and when it was done, if it was, ns.
+    pub begin_done_ns: Arc<[(u64, Option<u64>)]>,
+    /// When the recording ended, ns.
+    pub end_ns: u64,
 }
 
 /// What `Event::Count` counts, and the metrics made of it.

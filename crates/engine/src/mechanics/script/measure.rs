@@ -10,11 +10,14 @@
 //! channels.rs::`nothing_is_counted_within_the_warm_up`. By function: `samples_are_exact`
 //! (`measure`, `sample_time`, `zero_ns`), channels.rs::`nothing_is_counted_within_the_warm_up`
 //! (`count_units`, `counts_from_ns`), `frames_begin_when_due_and_end_with_the_last_task`
-//! (`begin_frame`, `end_frame`), every run (`new`, `work_per_ns`).
+//! (`begin_frame`, `end_frame`), `a_frame_is_of_a_whole_chain` (`is_whole`),
+//! crates/cli/tests/all/round_trip.rs::`frames_come_back` (`sleeps_by_timer`), every run (`new`,
+//! `work_per_ns`).
 //!
 //! Callers: mechanics/report.rs (`counts_from_ns`).
 //!
-//! Tests: crates/engine/tests/behaviour/measures.rs
+//! Tests: crates/engine/tests/behaviour/measures.rs,
+//! crates/cli/tests/all/round_trip.rs::frames_come_back
 
 use super::steps::Flow;
 use super::timers::{PrivateTimers, TimerState};
@@ -23,7 +26,13 @@ use crate::kernel::Kernel;
 use crate::machine::{FULL_SPEED, Machine};
 use crate::mechanics::Mechanics;
 use crate::observe::{Happening, Observer};
-use wakeplace_workload::{Calibration, Event, Series, Since, Workload, Zero};
+use std::collections::BTreeMap;
+use wakeplace_workload::{
+    Calibration, ChainTasks, Event, Series, Since, Workload, Zero, chain_tasks,
+};
+
+/// A recorded task that has worked so much has begun, ns of the fastest CPU.
+const BIRTH_NS: u64 = 100_000;
 
 /// What the threads of the workload share, beside what they wait for, and what they are measured
 /// by.
@@ -33,6 +42,10 @@ pub(in crate::mechanics) struct Program<'a> {
     /// Of each counter the next number, and where it ends.
     counters: Vec<(u64, Option<u64>)>,
     series: &'a [Series],
+    /// By script that begins frames when they are due: the tasks that take part in them.
+    chains: BTreeMap<u32, ChainTasks>,
+    /// It is a recording.
+    recorded: bool,
     /// What the workload is measured by counts so long after all tasks exist; None: nothing does.
     warm_up_ns: Option<u64>,
     /// Work units of one ns of the workload's `Run` times.
@@ -50,6 +63,8 @@ impl<'a> Program<'a> {
             private: PrivateTimers::new(workload),
             counters: counters.map(|counter| (0, counter.limit)).collect(),
             series: &workload.series,
+            chains: chain_tasks(workload),
+            recorded: workload.no_periods,
             warm_up_ns: workload.count.as_ref().map(|count| count.warm_up_ns),
             work_per_ns: work_per_ns(machine, workload.calibration),
             t_zero_ns: None,
@@ -104,13 +119,16 @@ impl<O: Observer> Mechanics<'_, O> {
         Flow::Go
     }
 
-    /// Begins a frame of a chain: at the time at which it was due, or so long after the task was
-    /// woken.
+    /// Begins a frame of a chain: at the time at which it was due, if the whole chain takes part;
+    /// or so long after the task was woken.
     fn begin_frame(&mut self, task: TaskId, chain: u32, woken: Option<i32>) {
         let thread = &mut self.threads[task];
         let begin_ns = match woken {
             Some(after_ns) => Some(thread.stamp_ns.saturating_add_signed(after_ns.into())),
-            None => thread.frame_due_ns.take(),
+            None => {
+                let due_ns = thread.frame_due_ns.take();
+                due_ns.filter(|_| self.is_whole(task))
+            }
         };
         let Some(begin_ns) = begin_ns else {
             return;
@@ -120,6 +138,38 @@ impl<O: Observer> Mechanics<'_, O> {
             chain,
             begin_ns,
         });
+    }
+
+    /// Every task of the chain whose frames this one begins has begun and has not ended, and is in
+    /// no sleep as long as the deadline: that is a rest, and no frame of the chain could be in time
+    /// with it.
+    fn is_whole(&self, first: TaskId) -> bool {
+        let Some(chain) = self.program.chains.get(&self.threads[first].script) else {
+            return true;
+        };
+        let now = self.clock.now;
+        chain.scripts.iter().all(|script| {
+            if self.threads.scripts[*script as usize].forks.is_some() {
+                return self.threads.made[*script as usize] > 0;
+            }
+            let thread = &self.threads[TaskId(*script)];
+            let rests = now < thread.rest_end_ns && thread.rest_ns >= chain.deadline_ns;
+            thread.started && thread.is_there() && !rests
+        })
+    }
+
+    /// Notes that the task waits for a timer, which in a recording stands for a sleep. One that has
+    /// hardly worked before has not begun: it waited with others for the start, and then for its
+    /// time.
+    pub(super) fn sleeps_by_timer(&mut self, task: TaskId, due_ns: u64) {
+        if !self.program.recorded {
+            return;
+        }
+        let asleep_ns = due_ns.saturating_sub(self.clock.now);
+        let thread = &mut self.threads[task];
+        let has_begun = thread.work > u128::from(BIRTH_NS * FULL_SPEED);
+        let rest_ns = if has_begun { asleep_ns } else { u64::MAX };
+        (thread.rest_ns, thread.rest_end_ns) = (rest_ns, due_ns);
     }
 
     /// Notes that the task has done its part of a frame.

@@ -264,12 +264,14 @@ impl<O: Observer> Mechanics<'_, O> {
 
     /// All threads exist: time zero of the workload. Those that wait already get their timers.
     fn arm_starts<K: Kernel>(&mut self, k: &mut K) {
-        self.program.t_zero_ns = Some(self.clock.now);
+        let now = self.clock.now;
+        self.program.t_zero_ns = Some(now);
         for task in std::mem::take(&mut self.creation.at_line) {
             let due = self.begins_at(task);
             let thread = &mut self.threads[task];
             thread.started = true;
             thread.stamp_ns = due;
+            thread.begins_at(now, due);
             k.set_timer(self, task, due);
         }
     }
@@ -361,8 +363,11 @@ impl<O: Observer> Mechanics<'_, O> {
 
     /// Lets the thread sleep until `due`, ns, which may be over: then it goes on at once.
     fn begin_at<K: Kernel>(&mut self, k: &mut K, cpu: CpuId, task: TaskId, due: u64) -> Flow {
-        self.threads[task].stamp_ns = due;
-        if due <= self.clock.now {
+        let now = self.clock.now;
+        let thread = &mut self.threads[task];
+        thread.stamp_ns = due;
+        thread.begins_at(now, due);
+        if due <= now {
             return Flow::Go;
         }
         self.block(k, cpu, task, Some(due));

@@ -239,6 +239,7 @@ impl<O: Observer> Mechanics<'_, O> {
         if !io {
             thread.frame_due_ns = Some(due);
             thread.rested_ns = thread.rested_ns.saturating_add(duration_ns);
+            (thread.rest_ns, thread.rest_end_ns) = (duration_ns, due);
         }
         if duration_ns == 0 {
             return Flow::Go;
@@ -264,16 +265,16 @@ impl<O: Observer> Mechanics<'_, O> {
         let due_ns = used.due_ns;
         let slack = due_ns.cast_signed() - self.clock.now.cast_signed();
         thread.stamp_ns = due_ns;
-        thread.frame_due_ns = Some(due_ns);
         thread.pass.slack_ns = slack;
         thread.pass.slack_sum_ns += slack;
         let rested_ns = std::mem::take(&mut thread.rested_ns);
         if !used.ahead && rested_ns >= period_ns {
-            // Late since it has slept for a whole period: a rest, and no period. The next frame
-            // begins now. A timer that catches up comes to one event for each period of the rest.
-            thread.frame_due_ns = Some(self.clock.now);
+            // Late since it has slept for a whole period: a rest, and no period. The frame after it
+            // was due when the rest ended, and that was due once. A timer that catches up comes to
+            // one event for each period of the rest.
             thread.rested_ns = u64::from(used.catches_up) * (rested_ns - period_ns);
         } else {
+            thread.frame_due_ns = Some(due_ns);
             self.tell(Happening::TimerSlack {
                 task: self.threads.shown(task),
                 slack_ns: slack,
@@ -282,6 +283,7 @@ impl<O: Observer> Mechanics<'_, O> {
         if !used.ahead {
             return Flow::Go;
         }
+        self.sleeps_by_timer(task, due_ns);
         self.threads[task].pending = Pending::Expired {
             timer,
             due_ns,

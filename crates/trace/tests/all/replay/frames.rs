@@ -8,7 +8,8 @@
 //! (`end_frame`), `hostile_marks_are_bounded` (`forget_slices`, `edge`),
 //! `slices_that_draw_no_frame_are_told` (`strays`); replay/deadlines.rs: all
 //! others; read/timeline.rs: `the_expected_timeline_is_the_deadline`; workload/src/deadline.rs:
-//! `a_file_of_deadlines_wins` (`without`).
+//! `a_file_of_deadlines_wins`; workload/src/deadline/marked.rs:
+//! `given_deadlines_judge_recorded_frames` (all), `a_file_of_deadlines_wins` (`judge`).
 //! Helpers, and who fails with them: `Lines`, `events`, `chains` (all tests).
 
 use super::{HAND, loaded, temporary};
@@ -253,7 +254,7 @@ fn what_became_of_recorded_frames() {
         lateness_ns: Some([-11_910_000, 5_090_000, 5_090_000]),
         latest_ns: Some(5_090_000),
     };
-    assert_eq!(workload.chains[0].recorded, Some(expected));
+    assert_eq!(workload.chains[0].recorded_figures(), Some(expected));
 }
 
 /// Goal: a frame that nobody draws is done with the UI thread's own slice.
@@ -406,16 +407,71 @@ fn a_file_of_deadlines_wins() {
         frame: None,
     };
     assert!(!ends.is_empty() && ends.iter().all(|one| *one == of_the_file));
-    // Who is never woken by a timer begins no frame.
-    let text = br#"{"own": {"from": "ui", "deadline": 5000}}"#;
+    // Who marks no frames and is never woken by a timer begins none.
+    let text = br#"{"own": {"from": "RenderThread", "deadline": 5000}}"#;
     let spec = load(&format!("trace:{}", file.path().display()), None).expect("a workload");
     let own = spec.with_deadlines(Deadlines::parse(text, "d.json").expect("valid"));
     let refused = own.expand(1, MachineFacts::alike(3)).expect_err("no timer");
     let said = refused.to_string();
     assert!(
-        said.contains("task `ui` has no timer and no sleep"),
+        said.contains("task `RenderThread` has no timer and no sleep"),
         "{said}"
     );
+}
+
+/// Goal: frames that a recording marks are judged by a given deadline: they begin and end where
+/// they did. By hand: each begins 10 us after its first line and is done 4100 us after that, so it
+/// takes 4090 us. With 4000 us all three are late by 90. With 5000 us those two are early by 910
+/// whose deadline comes before the recording ends, at 36,300. Another last task ends them by its
+/// passes.
+#[test]
+fn given_deadlines_judge_recorded_frames() {
+    let mut lines = Lines::new(Some("VSYNC-app"));
+    for us in [0, 16_000, 32_000] {
+        lines.frame(us, 3000);
+    }
+    let file = temporary(lines.text.as_bytes());
+    let given = |chains: &str| {
+        let spec = load(&format!("trace:{}", file.path().display()), None).expect("a workload");
+        let deadlines = Deadlines::parse(chains.as_bytes(), "d.json").expect("valid");
+        spec.with_deadlines(deadlines)
+            .expand(1, MachineFacts::alike(3))
+    };
+    let (own, _) = lines.loaded();
+    for to in ["", r#""to": "RenderThread","#] {
+        for (us, frames, late_ns) in [(4000, 3, 90_000), (5000, 2, -910_000)] {
+            let text = format!(r#"{{"screen": {{"from": "ui", {to} "deadline": {us}}}}}"#);
+            let workload = given(&text).expect("it fits");
+            assert_eq!(chains(&workload), [("screen", us * US)]);
+            assert_eq!(workload.chains[0].known, None);
+            // The steps are those of the recording's own chain.
+            assert_eq!(workload.tasks, own.tasks);
+            let missed = if late_ns > 0 { frames } else { 0 };
+            let expected = FrameFigures {
+                frames,
+                missed,
+                dropped: 0,
+                streak_max: missed,
+                lateness_ns: Some([late_ns; 3]),
+                latest_ns: Some(late_ns),
+            };
+            assert_eq!(workload.chains[0].recorded_figures(), Some(expected));
+        }
+    }
+    let text = r#"{"screen": {"from": "ui", "to": "app", "deadline": 4000}}"#;
+    let workload = given(text).expect("it fits");
+    assert_eq!(of_frames(&workload, "ui"), [begin(-10_000); 3]);
+    assert_eq!(of_frames(&workload, "RenderThread"), []);
+    let of_a_pass = Event::FrameEnd {
+        chain: 0,
+        frame: None,
+    };
+    let ends = of_frames(&workload, "app");
+    assert!(!ends.is_empty() && ends.iter().all(|one| *one == of_a_pass));
+    let text = r#"{"a": {"from": "ui", "deadline": 1}, "b": {"from": "ui", "deadline": 2}}"#;
+    let twice = given(text).expect_err("one chain of a task");
+    let said = "d.json:1:52: task `ui` begins another chain, too; expected a chain of its own";
+    assert_eq!(twice.to_string(), said);
 }
 
 /// Goal: marks of other things, without their process, by threads that nobody knows, nested without
