@@ -9,8 +9,8 @@
 //! `table_update_changes_the_decision` (`update_energy_model`), energy_7_3.rs: `limits_of_a_domain`
 //! (`limit_energy_model`), energy_no_watts.rs: `costs_of_hikey960` (a model by clocks),
 //! frequency.rs: `rate_limit_values` (`describe_freq`), sched_mc.rs: `the_topology_of_a_dual`
-//! (`describe_sched_mc`), cache_rent.rs: `five_far_wakeups_pay_a_move` (`PriceFacts`). `room` has no
-//! test of its own: a machine that is refused shows a fault of its.
+//! (`describe_sched_mc`), cache_rent.rs: `five_far_wakeups_pay_a_move` (`PriceFacts`). `room` has
+//! no test of its own: a machine that is refused shows a fault of its.
 //!
 //! Callers: `Core::new`; hotplug.rs describes anew.
 //!

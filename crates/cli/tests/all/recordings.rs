@@ -430,8 +430,8 @@ fn a_recording_of_android_says_its_deadlines() {
 
 /// Goal: a deadline that is given for the thread that marks frames judges these, as recorded and as
 /// simulated. By hand: five were drawn within 2,900 us of a little CPU and one within 79,900. A big
-/// CPU of hikey960 needs 0.45 of that, 1,300 us. So with 1,000 us all six are late, in the run, too.
-/// With 1 s none is due when the recording ends.
+/// CPU of hikey960 needs 0.45 of that, 1,300 us. So with 1,000 us all six are late, in the run,
+/// too. With 1 s none is due when the recording ends.
 #[test]
 fn given_deadlines_judge_marked_frames() {
     let folder = folder();

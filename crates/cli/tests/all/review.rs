@@ -415,8 +415,8 @@ boards = [\"juno-r0\"]
 }
 
 /// Goal: a review is a gate: a condition is judged on each board and load that measures its metric,
-/// one on what none measures fails, and each place is a suite. At the highest clock light tasks take
-/// more energy, as above; hackbench has no periods.
+/// one on what none measures fails, and each place is a suite. At the highest clock light tasks
+/// take more energy, as above; hackbench has no periods.
 #[test]
 fn a_review_is_a_gate() {
     let folder = folder();
