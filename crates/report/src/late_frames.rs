@@ -198,8 +198,8 @@ mod tests {
             ..chain(vec![task("ui", 90.0, 0.0, None)])
         };
         let told = "dropped frames of screen (7 of 116): render was still at work on the frame \
-                    before (3.5), raster was still at work on the frame 2 before (1), under way \
-                    when the run ended (1.5), for a reason not seen (1)";
+                    before (3.500), raster was still at work on the frame 2 before (1), under way \
+                    when the run ended (1.500), for a reason not seen (1)";
         let all: Vec<String> = sentences(&both).collect();
         assert_eq!(all.len(), 2);
         assert!(all[0].starts_with("late frames of screen (3 of 116): ui 90 %"));

@@ -173,7 +173,8 @@ fn clusters_head_their_policies() {
             Style::default(),
         )
     };
-    let words: Vec<Vec<String>> = { text(Format::Human).lines() }
+    let human = text(Format::Human);
+    let words: Vec<Vec<String>> = { human.lines() }
         .filter(|line| !line.is_empty())
         .map(|line| line.split_whitespace().map(str::to_owned).collect())
         .collect();
