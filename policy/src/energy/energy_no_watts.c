@@ -50,16 +50,17 @@ WP_INLINE u32 wp_clock_cost(u32 capacity, u32 khz, u32 max_khz)
 /* Gives the table's states, which have their clocks, the costs of CPUs of this capacity. */
 WP_INLINE void wp_em_fill_no_watts(struct wp_em_perf_table *t, u32 capacity)
 {
-	u32 i, max_khz, last = 0;
+	u32 i, max_khz;
 
 	if (!t->nr_states)
 		return;
 	max_khz = WP_AT(t->state, t->nr_states - 1)->khz;
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
 		struct wp_em_perf_state *s = WP_AT(t->state, i);
+		/* Read back: a count of its own would give BPF's verifier a state for each turn. */
+		u32 least = i ? WP_AT(t->state, i - 1)->cost + 1 : 1;
 
-		s->cost = wp_max(wp_clock_cost(capacity, s->khz, max_khz), last + 1);
-		last = s->cost;
+		s->cost = wp_max(wp_clock_cost(capacity, s->khz, max_khz), least);
 	}
 	t->artificial = 1;
 }

@@ -101,7 +101,7 @@ WP_INLINE void wp_avg_take_off(const struct wp_ctx *ctx, struct wp_sched_avg *a,
 		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, runnable * div),
 					   (u64)a->runnable_avg * WP_MIN_DIVIDER);
 	}
-	if (WP_SIM(ctx->params.removed_sums_anew)) {
+	if (WP_NOT_LIVE(ctx->params.removed_sums_anew)) {
 		a->load_sum = a->load_avg * div;
 		a->runnable_sum = a->runnable_avg * div;
 	}

@@ -251,7 +251,7 @@ fn task(draw: &mut Draw, mood: &Mood, state: &State, id: u32, prev: u32) -> sys:
     t.waker.flip_decay_ns = NOW - draw.pick(&[0, 999_999_999, 2_000_000_000]);
     let llc = state.ctx.cpus[prev as usize].topo.llc_id;
     t.rent_llc = llc.wrapping_add(draw.pick(&[0, 1, 1, 1]));
-    t.rent_ns = u64::from(draw.pick(&[0, 1_000, 19_000, 40_000]));
+    t.rent_ns = draw.pick(&[0, 1_000, 19_000, 40_000]);
     t
 }
 

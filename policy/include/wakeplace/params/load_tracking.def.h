@@ -84,7 +84,7 @@ WP_SWITCH(fits_by_tick, LIVE_HAS("off"), RUN, "off", "docs/rules/response-time.m
 	"RFC of 2024: a demand fits a CPU if it is below what PELT reaches a tick before the CPU's "
 	"capacity; off: below 80 % of what the CPU has left")
 
-WP_SWITCH(removed_sums_anew, SIMULATOR, RUN, "off", "docs/rules/signals.md#removed-sums-anew",
+WP_SWITCH(removed_sums_anew, LIVE_HAS("off"), RUN, "off", "docs/rules/signals.md#removed-sums-anew",
 	"where tasks that left asleep are taken off a queue, its load_sum and runnable_sum become "
 	"average x divider (5.10)")
 WP_SWITCH(enqueue_load_floor, BOTH, RUN, "off", "docs/rules/signals.md#attach-detach",
