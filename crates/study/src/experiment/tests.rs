@@ -177,6 +177,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             idle_states: Vec::new(),
             wakeup_cases: WakeupCases::default(),
             late_frames: Vec::new(),
+            ran: wakeplace_metrics::Ran::default(),
             behaviour_hash: event_hash,
         },
         report: RunReport {
