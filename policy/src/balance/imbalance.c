@@ -16,12 +16,12 @@
  * `sibling_difference_per_core` (`wp_sibling_imbalance`, `wp_busiest_prefers_sibling`),
  * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); fixtures/balance:
  * idle-4-against-*.toml, fill-local-*.toml; all/kept.rs: `kept_sums_change_no_answer`
- * (`wp_find_busiest`, `wp_find_busiest_of_groups`).
+ * (`wp_find_busiest`, `wp_find_busiest_of_groups`, `wp_find_busiest_group`).
  *
  * Callers: `wp_balance_source` (balance.c) calls `wp_find_busiest`.
  *
- * Kernel: find_busiest_group() as wp_worth_balancing(), sched_balance_find_src_group() as
- *         wp_worth_balancing(), calculate_imbalance(), sibling_imbalance(), find_busiest_queue(),
+ * Kernel: find_busiest_group(), sched_balance_find_src_group() as
+ *         wp_find_busiest_group(), calculate_imbalance(), sibling_imbalance(), find_busiest_queue(),
  *         sched_balance_find_src_rq() as wp_find_busiest_queue(), kernel/sched/fair.c
  * Tests: fixtures/balance, all/balance_7_3.rs
  */
@@ -263,14 +263,20 @@ WP_FN u32 wp_find_busiest_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	return best.cpu;
 }
 
-/* By a look at all groups. */
-WP_INLINE u32 wp_find_busiest_of_groups(struct wp_ctx *ctx, struct wp_lb_env *bal)
+/* Is there a group to pull from? It is busiest_group, with kind and amount. */
+WP_INLINE int wp_find_busiest_group(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	wp_update_sd_lb_stats(ctx, bal);
 	if (!wp_worth_balancing(ctx, bal))
-		return WP_NONE;
+		return 0;
 	wp_calculate_imbalance(ctx, bal);
-	return bal->imbalance > 0 ? wp_find_busiest_queue(ctx, bal) : WP_NONE;
+	return bal->imbalance > 0;
+}
+
+/* By a look at all groups. */
+WP_INLINE u32 wp_find_busiest_of_groups(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	return wp_find_busiest_group(ctx, bal) ? wp_find_busiest_queue(ctx, bal) : WP_NONE;
 }
 
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
