@@ -135,6 +135,16 @@ WP_INLINE void wp_add_group(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	wp_walk_group(ctx, bal, g, local);
 }
 
+/* Do misfits of the group count, since the destination serves them better than any CPU of it? */
+WP_INLINE int wp_counts_misfits(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+				const struct wp_sched_group *g)
+{
+	return !ctx->params.misfit_if_bigger ||
+	       !(wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY) ||
+	       wp_capacity_greater(WP_AT(ctx->cpus, bal->dst_cpu)->load.capacity,
+				   g->max_capacity);
+}
+
 /* The sums of one group, into bal->sums. */
 WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 				u32 group, u32 local)
@@ -147,6 +157,8 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	wp_sums_clear(s);
 	bal->overutilized = 0;
 	wp_add_group(ctx, bal, g, group, local);
+	if (!wp_counts_misfits(ctx, bal, g))
+		s->misfit = 0;
 	/* Two tasks that share a core would rather have one each. */
 	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_CPU_NOT_IDLE &&
 			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
@@ -327,12 +339,33 @@ WP_INLINE int wp_kept_no_busier(struct wp_ctx *ctx, struct wp_lb_env *bal,
 }
 #endif
 
+/* Utilisation of the sources that are left out since their tasks are pinned. */
+WP_INLINE u64 wp_left_out(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	u64 any = 0, util = 0;
+	u32 i;
+
+	WP_FOR(i, WP_MASK_WORDS, WP_MASK_WORDS) {
+		any |= bal->excluded[i];
+	}
+	if (!any)
+		return 0;
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
+
+		if (wp_excluded(bal, cpu))
+			util += wp_cpu_util_cfs(ctx, WP_AT(ctx->cpus, cpu));
+	}
+	return util;
+}
+
 /* What a pass over all groups learned. The top level sees all CPUs, lower ones can only set. */
 WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	wp_stats_root_flags(ctx, bal);
 	if (bal->idle != WP_CPU_NEWLY_IDLE)
-		wp_update_idle_cpu_scan(ctx, bal->this_cpu, bal->level);
+		wp_update_scan_without(ctx, bal->this_cpu, bal->level, wp_left_out(ctx, bal));
 }
 
 /* Walk all groups, the local one first: local_sums, busiest_sums, busiest_group, totals. */

@@ -236,7 +236,10 @@ fn detach(
         core.task_set_allowed(&mut task);
         let is = |flag: u32| of.flags & flag != 0;
         balance.set_offered(is(flags::BUDDY), is(flags::INELIGIBLE));
-        // A home offers no sleeper.
+        // A home offers no sleeper (docs/rules/queues.md#kept-sleepers).
+        if is(flags::DELAYED) && is(flags::MAY) {
+            return vec![wide("sleeper", 0, 1, 0)];
+        }
         let takes = match is(flags::DELAYED) {
             true => Offer::Skip,
             false => core.balance_offer(balance, &task),
