@@ -235,6 +235,12 @@ WP_INLINE int wp_busier_with_spare(struct wp_ctx *ctx, const struct wp_lb_env *b
 	       wp_less_spare(bal->sums.idle_cpus, bal->sums.nr_running, &bal->busiest_sums);
 }
 
+/* Is the first group of misfits that are as heavy the busiest? */
+WP_INLINE int wp_first_misfit(const struct wp_ctx *ctx)
+{
+	return !WP_NOT_LIVE(ctx->params.misfit_form != WP_MISFIT_612);
+}
+
 /* Is the group in bal->sums busier than the busiest so far? */
 WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
 {
@@ -255,7 +261,8 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_e
 	case WP_GROUP_LLC_BALANCE:
 		return s->nr_pref_dst_llc > b->nr_pref_dst_llc;
 	case WP_GROUP_MISFIT_TASK:
-		return s->misfit > b->misfit;
+		/* To 6.8 the last of equals (docs/rules/balancing.md#busiest-group). */
+		return s->misfit > b->misfit || (s->misfit == b->misfit && !wp_first_misfit(ctx));
 	case WP_GROUP_SMT_BALANCE:
 		if (s->idle_cpus || b->idle_cpus)
 			return wp_less_spare(s->idle_cpus, s->nr_running, b);

@@ -140,8 +140,10 @@ WP_INLINE void wp_imbalance_of_spare(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	}
 	if (b->weight == 1 || wp_busiest_prefers_sibling(ctx, bal))
 		n = wp_sibling_imbalance(ctx, bal);
-	else
+	else if (dom->flags & WP_SD_NUMA)
 		n = wp_sub(l->idle_cpus, b->idle_cpus);
+	else /* of 32 bits, unsigned, as the kernel's (docs/rules/balancing.md#fewer-idle) */
+		n = l->idle_cpus - b->idle_cpus;
 	if (dom->flags & WP_SD_NUMA)
 		n = wp_adjust_numa_imbalance((u32)n, l->nr_running + 1, dom->imb_numa_nr);
 	wp_imbalance_is(bal, WP_MIGRATE_TASK, n >> 1);

@@ -146,7 +146,11 @@ fn a_kept_sleeper_is_moved() {
 /// docs/rules/balancing.md#active-balance.
 #[test]
 fn balancing_by_steps() {
-    let mut core = core(&machine(&[cluster(2, 1024), cluster(2, 1024)]), "linux-7.3", &[]);
+    let mut core = core(
+        &machine(&[cluster(2, 1024), cluster(2, 1024)]),
+        "linux-7.3",
+        &[],
+    );
     put(&mut core, 2, 3, 3072, 1000, 3000);
     put(&mut core, 3, 1, 1024, 1000, 1000);
     let attempt = |core: &Core, cpu: u32| {
