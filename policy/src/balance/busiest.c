@@ -15,7 +15,9 @@
  * `wp_fuller`, `wp_less_spare`), `what_is_left_alone` (`wp_bal_candidate`, `wp_bigger_with_room`),
  * `root_domain_flags` (`wp_bal_marks`, `wp_bal_root_flags`); all/pulls.rs:
  * `smaller_cpus_pull_where_no_group_is_of_the_same_class` (`wp_not_among_equals`),
- * `a_misfit_waits_for_an_idle_core` (`wp_is_core_idle`); fixtures/balance:
+ * `a_misfit_waits_for_an_idle_core` (`wp_is_core_idle`), `a_misfit_counts_where_it_is_served`
+ * (`wp_counts_misfits`); kernel_diff.rs: `the_cores_balancing_is_the_kernels` (`wp_left_out`,
+ * `wp_first_misfit`); fixtures/balance:
  * misfit-destination-48*.toml (`wp_capacity_greater`); all/kept.rs: `kept_sums_change_no_answer`
  * (`wp_add_group`, `wp_check_group`, `wp_kept_no_busier`, `wp_kept_less_busy`, `wp_kept_tells`,
  * `wp_check_no_busier`).

@@ -14,14 +14,15 @@
  * (`wp_calculate_imbalance`, `wp_busiest_group_of`, `wp_local_group_of`, `wp_imbalance_is`,
  * `wp_imbalance_of_load`), `numa_imbalance` (`wp_imbalance_of_spare`),
  * `sibling_difference_per_core` (`wp_sibling_imbalance`, `wp_busiest_prefers_sibling`),
- * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); fixtures/balance:
+ * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); all/pulls.rs: `a_lone_task_leaves_a_busy_core`
+ * (`wp_lone_stays`); fixtures/balance:
  * idle-4-against-*.toml, fill-local-*.toml; all/kept.rs: `kept_sums_change_no_answer`
  * (`wp_find_busiest`, `wp_find_busiest_of_groups`, `wp_find_busiest_group`).
  *
  * Callers: `wp_balance_source` (balance.c) calls `wp_find_busiest`.
  *
- * Kernel: find_busiest_group(), sched_balance_find_src_group() as
- *         wp_find_busiest_group(), calculate_imbalance(), sibling_imbalance(), find_busiest_queue(),
+ * Kernel: find_busiest_group(), sched_balance_find_src_group() as wp_find_busiest_group(),
+ *         calculate_imbalance(), sibling_imbalance(), find_busiest_queue(),
  *         sched_balance_find_src_rq() as wp_find_busiest_queue(), kernel/sched/fair.c
  * Tests: fixtures/balance, all/balance_7_3.rs
  */

@@ -17,7 +17,8 @@
  * `wp_settled` has no test of its own: recorded runs show a fault of its.
  *
  * Callers: `wp_update_idle_core`: rq.c as a CPU goes idle; `wp_update_scan_without`: balancing
- * (busiest.c); `wp_update_idle_cpu_scan`: power_balance.c; `wp_settled`: `Core::settle` before a run.
+ * (busiest.c); `wp_update_idle_cpu_scan`: power_balance.c; `wp_settled`: `Core::settle` before a
+ * run.
  *
  * Kernel: __update_idle_core(), update_idle_cpu_scan(), kernel/sched/fair.c
  * Tests: fixtures/scan, all/wake_7_3.rs

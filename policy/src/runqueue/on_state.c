@@ -7,8 +7,8 @@
  * is that since 5.5. Natively only.
  *
  * What must stay: nothing but the step that is asked for changes, and each step is the one that
- * events take; the engine's explain/on_signals.rs and balances.rs rely on both. Free: further steps, each the one
- * that an event takes.
+ * events take; the engine's explain/on_signals.rs and balances.rs rely on both. Free: further
+ * steps, each the one that an event takes.
  *
  * Tests by part: `one_step_at_a_time` (`wp_on_state_task`, `wp_on_state_queue`),
  * `an_estimate_is_counted` (`wp_on_state_estimate`), `a_wait_for_a_device_is_told`
