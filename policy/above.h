@@ -38,6 +38,7 @@ WP_INLINE u32 wp_search_level(const struct wp_ctx *ctx, const struct wp_cpu *c);
 WP_INLINE void wp_update_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu);
 WP_INLINE u64 wp_scan_cost_ns(const struct wp_ctx *ctx, u32 cpu);
 WP_INLINE u32 wp_local_group(const struct wp_ctx *ctx, u32 dom_index, u32 cpu);
+WP_INLINE int wp_update_scan_without(struct wp_ctx *ctx, u32 cpu, u32 level, u64 left_out);
 WP_INLINE int wp_free_at(const struct wp_ctx *ctx, u32 cpu);
 WP_INLINE int wp_has_clusters(const struct wp_ctx *ctx, const struct wp_cpu *c);
 WP_INLINE int wp_idle_at(const struct wp_ctx *ctx, u32 cpu);

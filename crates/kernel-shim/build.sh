@@ -102,12 +102,18 @@ governor() {
 		write "$out/wp/sugov.h"
 }
 
+# What fair.c alone knows of an attempt to balance.
+attempt() {
+	sed -n '/^enum migration_type {/,/^};/p; /^#define LBF_/p; /^struct lb_env {/,/^};/p' \
+		"$tree/kernel/sched/fair.c" | write "$out/wp/attempt.h"
+}
+
 kbuild() {
 	# The messages name files below the overlay: they are the user's.
 	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$hostcc" \
 		CROSS_COMPILE="$cross" \
 		KBUILD_BUILD_TIMESTAMP=0 ${coherent:+WPSIM_COHERENT=1} \
-		WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" \
+		WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" CFLAGS_fair.o="-include $here/shim/fair.h" \
 		"$@" >"$out/log" 2>&1
 }
 
@@ -160,7 +166,7 @@ compile() {
 
 newer() {
 	[ ! -e "$1" ] || [ -n "$(find "$here/shim" "$here/arch" "$out/obj/.config" \
-		"$out/obj/kernel/sched/core.o" "$out/wp/sugov.h" \
+		"$out/obj/kernel/sched/core.o" "$out/wp/sugov.h" "$out/wp/attempt.h" \
 		"$out/defines" -newer "$1" -type f 2>/dev/null | head -1)" ]
 }
 
@@ -230,6 +236,7 @@ link() {
 	cmd=$(flags)
 	[ -n "$cmd" ] || die 2 "the tree's own command line is not to be found"
 	governor
+	attempt
 	compile shim "$cmd ${coherent:+-fno-sanitize=thread} -I$here/shim -I$out/tree -I$wp \
 		-Wno-missing-prototypes -Wno-missing-declarations \
 		${WPSIM_SHIM_CFLAGS:-} -c $here/shim/shim.c"

@@ -16,14 +16,15 @@
 
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
+use crate::balances::RawBalance;
 use crate::lines::{Coherence, RawUse};
 use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
-use crate::turns::{Entity, RawTurn};
+use crate::turns::RawTurn;
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -242,7 +243,7 @@ pub struct Choice {
     pub idle_state: u32,
     /// Its idle task runs; it may be awake for an interrupt.
     pub idle: u32,
-    /// The task may use it.
+    /// The task may use it; balancing may look at it.
     pub allowed: u32,
     /// It is there.
     pub online: u32,
@@ -282,8 +283,8 @@ pub struct Choice {
     pub uclamp_idle: u32,
     /// Levels of scheduling domains that are told.
     pub nr_levels: u32,
-    #[doc(hidden)]
-    pub unused: u32,
+    /// Load of a task that is too big for it.
+    pub misfit_load: u32,
     /// Its group in each of them, the lowest first.
     pub groups: [Group; LEVELS],
     /// How long it is idle on average.
@@ -496,6 +497,7 @@ pub struct HostTable {
     pub signal: Option<unsafe extern "C" fn(*mut c_void, *const Signal)>,
     pub requested: Option<unsafe extern "C" fn(*mut c_void, *const RawRequest)>,
     pub turned: Option<unsafe extern "C" fn(*mut c_void, *const RawTurn)>,
+    pub balanced: Option<unsafe extern "C" fn(*mut c_void, *const RawBalance)>,
 }
 
 /// A struct's name, a field's, the struct's size and the field's offset, bytes.
@@ -512,6 +514,7 @@ macro_rules! row {
         )
     };
 }
+pub(crate) use row;
 
 /// Each struct with its size and the offset of its last field, in the header's words.
 #[must_use]
@@ -537,7 +540,7 @@ pub fn layout() -> Vec<Row> {
         row!("wpk_energy", "with", Energy, with),
         row!("wpk_decision", "energies", RawDecision, energies),
         row!("wpk_decision", "nr_choices", RawDecision, nr_choices),
-        row!("wpk_host", "turned", HostTable, turned),
+        row!("wpk_host", "balanced", HostTable, balanced),
         row!("wpk_host", "frequency", HostTable, frequency),
         row!("wpk_attr", "util_max", Attr, util_max),
         row!("wpk_call", "ticket", RawCall, ticket),
@@ -558,31 +561,7 @@ pub fn layout() -> Vec<Row> {
         row!("wpk_governor", "in_progress", Governor, in_progress),
         row!("wpk_request", "cpus", RawRequest, cpus),
     ];
-    rows.extend(layout_of_turns());
+    rows.extend(crate::turns::layout());
+    rows.extend(crate::balances::layout());
     rows
-}
-
-/// Those of what a wake-up or a pick tells.
-fn layout_of_turns() -> Vec<Row> {
-    vec![
-        row!("wpk_entity", "vprot", Entity, vprot),
-        row!("wpk_entity", "vruntime", Entity, vruntime),
-        row!("wpk_entity", "deadline", Entity, deadline),
-        row!("wpk_entity", "vlag", Entity, vlag),
-        row!("wpk_turn", "task", RawTurn, task),
-        row!("wpk_turn", "runs", RawTurn, runs),
-        row!("wpk_turn", "sync", RawTurn, sync),
-        row!("wpk_turn", "fork", RawTurn, fork),
-        row!("wpk_turn", "resched", RawTurn, resched),
-        row!("wpk_turn", "next", RawTurn, next),
-        row!("wpk_turn", "last", RawTurn, last),
-        row!("wpk_turn", "skip", RawTurn, skip),
-        row!("wpk_turn", "nr_entities", RawTurn, nr_entities),
-        row!("wpk_turn", "exec_ns", RawTurn, exec_ns),
-        row!("wpk_turn", "entities", RawTurn, entities),
-        row!("wpk_turn", "resched_after", RawTurn, resched_after),
-        row!("wpk_turn", "next_after", RawTurn, next_after),
-        row!("wpk_turn", "nr_after", RawTurn, nr_after),
-        row!("wpk_turn", "after", RawTurn, after),
-    ]
 }

@@ -11,6 +11,7 @@
 //! Tests: crates/kernel-tree/tests/all
 
 pub mod abi;
+pub mod balances;
 mod call;
 pub mod lines;
 mod machine;

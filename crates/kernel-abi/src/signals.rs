@@ -12,6 +12,7 @@
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
 
+use crate::balances::Balance;
 use crate::turns::Turn;
 use serde::{Deserialize, Serialize};
 
@@ -215,7 +216,7 @@ pub struct FreqAsked {
     pub cpus: Vec<Demand>,
 }
 
-/// The kernel has brought one of its signals up to date, or looked whose turn it is.
+/// The kernel has brought one of its signals up to date, looked whose turn it is, or balances.
 #[allow(
     clippy::large_enum_variant,
     reason = "one at a time, and most are the large one"
@@ -228,4 +229,6 @@ pub enum Updated {
     Freq(FreqAsked),
     /// Whether a task displaces another one, or who is next.
     Turn(Turn),
+    /// A step of balancing.
+    Balance(Balance),
 }

@@ -12,6 +12,7 @@
 //!
 //! Tests: crates/kernel-tree/src/kernel/tests.rs::structs_are_laid_out_as_in_the_header
 
+use crate::abi::{Row, row};
 use serde::{Deserialize, Serialize};
 
 /// Bit of [`Entity::flags`]: it sleeps, and its queue keeps it.
@@ -147,4 +148,29 @@ impl Turn {
             nr_after: raw.nr_after,
         }
     }
+}
+
+/// Those of what a wake-up or a pick tells.
+pub(crate) fn layout() -> Vec<Row> {
+    vec![
+        row!("wpk_entity", "vprot", Entity, vprot),
+        row!("wpk_entity", "vruntime", Entity, vruntime),
+        row!("wpk_entity", "deadline", Entity, deadline),
+        row!("wpk_entity", "vlag", Entity, vlag),
+        row!("wpk_turn", "task", RawTurn, task),
+        row!("wpk_turn", "runs", RawTurn, runs),
+        row!("wpk_turn", "sync", RawTurn, sync),
+        row!("wpk_turn", "fork", RawTurn, fork),
+        row!("wpk_turn", "resched", RawTurn, resched),
+        row!("wpk_turn", "next", RawTurn, next),
+        row!("wpk_turn", "last", RawTurn, last),
+        row!("wpk_turn", "skip", RawTurn, skip),
+        row!("wpk_turn", "nr_entities", RawTurn, nr_entities),
+        row!("wpk_turn", "exec_ns", RawTurn, exec_ns),
+        row!("wpk_turn", "entities", RawTurn, entities),
+        row!("wpk_turn", "resched_after", RawTurn, resched_after),
+        row!("wpk_turn", "next_after", RawTurn, next_after),
+        row!("wpk_turn", "nr_after", RawTurn, nr_after),
+        row!("wpk_turn", "after", RawTurn, after),
+    ]
 }

@@ -171,6 +171,7 @@ static void kernel_init(void *arg)
 	watch_decisions();
 	watch_signals();
 	watch_turns();
+	watch_balance();
 	watch_governor();
 	control_start(current);
 	control_loop();

@@ -14,7 +14,7 @@
  * `idle_state_of`, capacities). `pressure_of` is 0 there, so no test compares it. The rest is read
  * by `choice_of`.
  *
- * Callers: decision.c; state.c, signals.c and governor.c some estimates and counts.
+ * Callers: decision.c, balance.c; state.c, signals.c and governor.c some estimates and counts.
  *
  * Tests: crates/cli/tests/all/kernel_runs.rs, crates/cli/tests/all/kernel_diff.rs,
  *        crates/kernel-shim/tests
@@ -127,8 +127,8 @@ static void groups_of(struct wpk_choice *c, unsigned int cpu)
 	}
 }
 
-/* Everything that is told of one CPU. */
-static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct *p)
+/* Everything that is told of one CPU; `allowed`: those that may be chosen. */
+static void choice_of(struct wpk_choice *c, unsigned int cpu, const struct cpumask *allowed)
 {
 	struct rq *rq = cpu_rq(cpu);
 
@@ -142,7 +142,7 @@ static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct
 		.nr_running = rq->nr_running,
 		.idle_state = idle_state_of(cpu),
 		.idle = rq->curr == rq->idle,
-		.allowed = cpumask_test_cpu(cpu, p->cpus_ptr),
+		.allowed = cpumask_test_cpu(cpu, allowed),
 		.online = cpu_online(cpu),
 		.load = READ_ONCE(rq->cfs.avg.load_avg),
 		.weight = scale_load_down(rq->cfs.load.weight),
@@ -152,6 +152,7 @@ static void choice_of(struct wpk_choice *c, unsigned int cpu, struct task_struct
 		.nr_delayed = nr_delayed(&rq->cfs),
 		.pressure = pressure_of(rq),
 		.pending = rq->ttwu_pending,
+		.misfit_load = rq->misfit_task_load,
 		.util_rt = cpu_util_rt(rq),
 		.util_dl = READ_ONCE(rq->avg_dl.util_avg),
 		.util_irq = cpu_util_irq(rq),
@@ -173,7 +174,7 @@ static void tell_choices(struct wpk_decision *d, struct task_struct *p)
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < nr_cpus; cpu++)
-		choice_of(&choices[d->nr_choices++], cpu, p);
+		choice_of(&choices[d->nr_choices++], cpu, p->cpus_ptr);
 	d->choices = choices;
 }
 

@@ -39,6 +39,7 @@
 #include "decision.c"
 #include "signals.c"
 #include "turns.c"
+#include "balance.c"
 #include "governor.c"
 #include "state.c"
 #include "boot.c"

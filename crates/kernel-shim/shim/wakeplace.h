@@ -9,8 +9,10 @@
  * length. What changed is in `struct wpk_view`, which both see.
  *
  * No header of the kernel, none of libc. All entries return WPK_DEAD once a run is over.
+ * Whose turn it is and balancing are in told.h.
  * What must stay: order, sizes and meaning of fields are those of crates/kernel-abi/src/abi.rs,
- * signals.rs and turns.rs; a change of either needs another WPK_ABI, or old objects would be taken.
+ * signals.rs, turns.rs and balances.rs; a change of either needs another WPK_ABI, or old objects
+ * would be taken.
  * May change: comments; a field or a call more only with a new WPK_ABI and both sides.
  *
  * Tests by part: crates/kernel-tree/src/kernel/tests.rs:
@@ -25,7 +27,7 @@
 #ifndef WAKEPLACE_H
 #define WAKEPLACE_H
 
-#define WPK_ABI 8
+#define WPK_ABI 9
 
 typedef unsigned int wpk_u32;
 typedef int wpk_s32;
@@ -209,7 +211,7 @@ struct wpk_choice {
 	wpk_u32 nr_running;
 	wpk_u32 idle_state;	/* WPK_NONE: busy, or awake */
 	wpk_u32 idle;		/* its idle task runs; it may be awake for an interrupt */
-	wpk_u32 allowed;	/* the task may use it */
+	wpk_u32 allowed;	/* the task may use it; balancing may look at it */
 	wpk_u32 online;
 	wpk_u32 load;		/* cfs_rq's load_avg */
 	wpk_u32 weight;		/* of the queued fair tasks */
@@ -225,7 +227,7 @@ struct wpk_choice {
 	wpk_u32 pressure;	/* what limits of hardware or cpufreq take of capacity_orig */
 	wpk_u32 uclamp_idle;	/* no task is queued that its hints could come from */
 	wpk_u32 nr_levels;
-	wpk_u32 unused;
+	wpk_u32 misfit_load;	/* of a task that is too big for the CPU */
 	struct wpk_group groups[WPK_LEVELS];
 	wpk_u64 avg_idle_ns;
 	wpk_u64 idle_stamp_ns;	/* when it last became idle; 0: it is not, or nobody noted it */
@@ -376,47 +378,7 @@ struct wpk_request {
 	const struct wpk_demand *cpus;	/* of the domain */
 };
 
-enum {
-	WPK_ENTITY_DELAYED = 1,	/* it sleeps, and its queue keeps it */
-};
-
-/* A task in the queue of a CPU: struct sched_entity. */
-struct wpk_entity {
-	wpk_u32 task;
-	wpk_u32 policy;
-	wpk_s32 nice;
-	wpk_u32 flags;
-	wpk_u64 vruntime;
-	wpk_u64 deadline;
-	wpk_u64 slice_ns;	/* its own; 0: it has none */
-	wpk_s64 vlag;
-	wpk_u64 vprot;
-};
-
-enum {
-	WPK_TURN_PREEMPT,	/* a task has joined a queue: does it displace the one that runs? */
-	WPK_TURN_PICK,		/* who is next? Nothing is told of after it but `task` */
-};
-
-/* A queue that is asked whose turn it is. */
-struct wpk_turn {
-	wpk_u32 kind;
-	wpk_u32 cpu;
-	wpk_u32 task;		/* who has joined; who is next */
-	wpk_u32 runs;		/* the first entity is the running one */
-	wpk_u32 sync;		/* its waker will sleep */
-	wpk_u32 fork;		/* it is new */
-	wpk_u32 resched;	/* the running one is marked */
-	wpk_u32 next, last, skip; /* the queue's buddies; WPK_NONE: nobody */
-	wpk_u32 nr_entities, unused;
-	wpk_u64 exec_ns;	/* that the running one's vruntime lacks */
-	wpk_u64 tick_ns;
-	const struct wpk_entity *entities;	/* with `runs` the running one first */
-	/* after it */
-	wpk_u32 resched_after, next_after, last_after;
-	wpk_u32 nr_after;	/* so many are queued */
-	struct wpk_entity after;	/* the running one */
-};
+#include "told.h"
 
 /* ---- The host. The first argument of each function is `data`. ---- */
 
@@ -450,6 +412,7 @@ struct wpk_host {
 	void (*signal)(void *data, const struct wpk_signal *s);
 	void (*requested)(void *data, const struct wpk_request *r);
 	void (*turned)(void *data, const struct wpk_turn *t);
+	void (*balanced)(void *data, const struct wpk_balance *b);
 };
 
 /* ---- Entries. ---- */

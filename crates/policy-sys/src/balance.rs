@@ -163,6 +163,10 @@ impl Balance {
     pub fn raw(&self) -> &sys::wp_lb_env {
         &self.0
     }
+    /// The raw record, to put another scheduler's attempt in its place.
+    pub fn raw_mut(&mut self) -> &mut sys::wp_lb_env {
+        &mut self.0
+    }
 }
 
 impl Core {
@@ -289,5 +293,33 @@ impl Core {
     pub fn nohz_pass_end(&mut self, now_ns: u64, balanced: bool) {
         // SAFETY: see balance_due.
         unsafe { sys::wp_nohz_pass_end(self.ctx_mut(), now_ns, u32::from(balanced)) };
+    }
+}
+
+/// Single steps of an attempt on another scheduler's state (docs/rules/README.md#step-by-step).
+impl Core {
+    /// Does the CPU of the attempt balance its domain, and no other one?
+    pub fn on_state_balances(&mut self, balance: &Balance) -> bool {
+        // SAFETY: see balance_due; the attempt is only read.
+        unsafe { sys::wp_on_state_balances(self.ctx_mut(), &raw const balance.0) != 0 }
+    }
+
+    /// Is there a group to pull from? The attempt has it, with kind and amount.
+    pub fn on_state_src_group(&mut self, balance: &mut Balance) -> bool {
+        // SAFETY: see balance_due.
+        unsafe { sys::wp_on_state_src_group(self.ctx_mut(), &raw mut balance.0) != 0 }
+    }
+
+    /// The CPU of the attempt's group to pull from. None: no queue of it will do.
+    pub fn on_state_src_cpu(&mut self, balance: &mut Balance) -> Option<u32> {
+        // SAFETY: see balance_due.
+        let cpu = unsafe { sys::wp_on_state_src_cpu(self.ctx_mut(), &raw mut balance.0) };
+        Some(cpu).filter(|cpu| *cpu != sys::WP_NONE)
+    }
+
+    /// Nothing was taken: is the task pushed that runs on `src_cpu`?
+    pub fn on_state_pushes(&mut self, balance: &Balance) -> bool {
+        // SAFETY: see balance_due; the attempt is only read.
+        unsafe { sys::wp_on_state_pushes(self.ctx_mut(), &raw const balance.0) != 0 }
     }
 }

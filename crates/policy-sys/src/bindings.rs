@@ -2850,6 +2850,18 @@ unsafe extern "C" {
         now_ns: u64_,
     ) -> ::core::ffi::c_int;
 }
+unsafe extern "C" {
+    pub fn wp_on_state_balances(ctx: *mut wp_ctx, bal: *const wp_lb_env) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn wp_on_state_src_group(ctx: *mut wp_ctx, bal: *mut wp_lb_env) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn wp_on_state_src_cpu(ctx: *mut wp_ctx, bal: *mut wp_lb_env) -> u32_;
+}
+unsafe extern "C" {
+    pub fn wp_on_state_pushes(ctx: *mut wp_ctx, bal: *const wp_lb_env) -> ::core::ffi::c_int;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
 pub struct wp_mm_time {

@@ -59,6 +59,24 @@ const TURNS_OF_EEVDF: [&str; 7] = [
     "pick_buddy",
 ];
 
+/// Parameters that the steps of balancing read (docs/rules/README.md#step-by-step), and the eras
+/// whose kernels' steps were compared with theirs.
+const STEPS: [&str; 12] = [
+    "balance_classes",
+    "overloaded_if_overutilized",
+    "pull_down_any_class",
+    "misfit_core_idle",
+    "misfit_if_bigger",
+    "lone_from_core",
+    "balance_smt",
+    "pull_eligible",
+    "migration_cost_ns",
+    "idle_policy_cold",
+    "cache_hot_buddy",
+    "nr_migrate",
+];
+const STEPS_IN: [&str; 3] = ["linux-6.1", "linux-6.12", "linux-7.3"];
+
 /// The page of rules that no kernel has.
 const OWN: &str = "docs/rules/energy-idle.md";
 
@@ -70,7 +88,8 @@ fn was_compared(param: &Param, era: &Era) -> bool {
     };
     let followed = FOLLOWED.contains(&param.group) || turns.contains(&param.key);
     let followed = followed && FOLLOWED_IN.contains(&era.name);
-    (ASKED.contains(&param.group) || followed) && !param.rule.starts_with(OWN)
+    let stepped = STEPS.contains(&param.key) && STEPS_IN.contains(&era.name);
+    (ASKED.contains(&param.group) || followed || stepped) && !param.rule.starts_with(OWN)
 }
 
 /// Where a parameter's value is from.
@@ -119,8 +138,8 @@ pub(crate) fn provenance(param: &Param, value: u32, release: (u16, u16)) -> Prov
 #[cfg(test)]
 mod tests {
     use super::{
-        ASKED, FOLLOWED, FOLLOWED_IN, Provenance, TREES, TURNS_OF_CFS, TURNS_OF_EEVDF, kernels,
-        provenance,
+        ASKED, FOLLOWED, FOLLOWED_IN, Provenance, STEPS, STEPS_IN, TREES, TURNS_OF_CFS,
+        TURNS_OF_EEVDF, kernels, provenance,
     };
     use crate::param_table::{PARAMS, find};
 
@@ -152,6 +171,8 @@ mod tests {
         assert_eq!(of("run_to_parity", 1, (6, 18)).compared, Some("6.18.15"));
         assert_eq!(of("run_to_parity", 1, (5, 10)).compared, None);
         assert_eq!(of("last_buddy", 1, (5, 10)).compared, Some("5.10.223"));
+        assert_eq!(of("balance_smt", 1, (7, 3)).compared, Some("7.3.4"));
+        assert_eq!(of("balance_smt", 1, (6, 18)).compared, None);
         assert_eq!(of("delay_dequeue", 1, (7, 3)).compared, None);
         assert_eq!(of("group_timer_offset", 1, (7, 3)).compared, None);
         assert_eq!(of("energy_idle", 0, (7, 3)).compared, None);
@@ -166,6 +187,8 @@ mod tests {
         assert!(ASKED.iter().chain(&FOLLOWED).all(is_group));
         assert!(FOLLOWED_IN.iter().all(|era| is_era(era)));
         let is_key = |key: &&str| PARAMS.iter().any(|param| param.key == *key);
-        assert!(TURNS_OF_CFS.iter().chain(&TURNS_OF_EEVDF).all(is_key));
+        let turns = TURNS_OF_CFS.iter().chain(&TURNS_OF_EEVDF);
+        assert!(turns.chain(&STEPS).all(is_key));
+        assert!(STEPS_IN.iter().all(|era| is_era(era)));
     }
 }

@@ -191,19 +191,22 @@ impl Core {
         path
     }
 
+    /// The group that a task is in. A task whose weight is known has one that is not here.
+    fn group_here(&self, task: &Task) -> Option<usize> {
+        task.group().filter(|group| *group < self.groups.len())
+    }
+
     /// What a task of a group weighs for its CPU; None: it is in no group.
     #[must_use]
     pub fn h_load(&self, task: &Task) -> Option<u32> {
-        let path = self.path_read(task.group()?);
+        let path = self.path_read(self.group_here(task)?);
         // SAFETY: reads the three only.
         Some(unsafe { sys::wp_tg_h_load(self.state(), &raw const path, &raw const task.0) })
     }
 
     /// A task of a group, before a question about it.
     pub(crate) fn prepare_grouped(&mut self, task: &mut Task) {
-        // A task whose weight is known has a group that is not here.
-        let group = task.group().filter(|group| *group < self.groups.len());
-        if let Some(path) = group.map(|group| self.path(group)) {
+        if let Some(path) = self.group_here(task).map(|group| self.path(group)) {
             // SAFETY: all three are live and exclusive for the call.
             unsafe { sys::wp_tg_prepare(self.ctx_mut(), &raw const path, &raw mut task.0) };
         }

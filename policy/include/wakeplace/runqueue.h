@@ -313,5 +313,9 @@ int wp_on_state_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 int wp_on_state_queue(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_on_state_estimate(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_on_state_freq(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 iowait, u64 now_ns);
+int wp_on_state_balances(struct wp_ctx *ctx WP_NONNULL, const struct wp_lb_env *bal WP_NONNULL);
+int wp_on_state_src_group(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL);
+u32 wp_on_state_src_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL);
+int wp_on_state_pushes(struct wp_ctx *ctx WP_NONNULL, const struct wp_lb_env *bal WP_NONNULL);
 
 #endif

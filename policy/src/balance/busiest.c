@@ -15,7 +15,9 @@
  * `wp_fuller`, `wp_less_spare`), `what_is_left_alone` (`wp_bal_candidate`, `wp_bigger_with_room`),
  * `root_domain_flags` (`wp_bal_marks`, `wp_bal_root_flags`); all/pulls.rs:
  * `smaller_cpus_pull_where_no_group_is_of_the_same_class` (`wp_not_among_equals`),
- * `a_misfit_waits_for_an_idle_core` (`wp_is_core_idle`); fixtures/balance:
+ * `a_misfit_waits_for_an_idle_core` (`wp_is_core_idle`), `a_misfit_counts_where_it_is_served`
+ * (`wp_counts_misfits`); kernel_diff.rs: `the_cores_balancing_is_the_kernels` (`wp_left_out`,
+ * `wp_first_misfit`); fixtures/balance:
  * misfit-destination-48*.toml (`wp_capacity_greater`); all/kept.rs: `kept_sums_change_no_answer`
  * (`wp_add_group`, `wp_check_group`, `wp_kept_no_busier`, `wp_kept_less_busy`, `wp_kept_tells`,
  * `wp_check_no_busier`).
@@ -135,6 +137,16 @@ WP_INLINE void wp_add_group(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	wp_walk_group(ctx, bal, g, local);
 }
 
+/* Do misfits of the group count, since the destination serves them better than any CPU of it? */
+WP_INLINE int wp_counts_misfits(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+				const struct wp_sched_group *g)
+{
+	return !ctx->params.misfit_if_bigger ||
+	       !(wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY) ||
+	       wp_capacity_greater(WP_AT(ctx->cpus, bal->dst_cpu)->load.capacity,
+				   g->max_capacity);
+}
+
 /* The sums of one group, into bal->sums. */
 WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 				u32 group, u32 local)
@@ -147,6 +159,8 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	wp_sums_clear(s);
 	bal->overutilized = 0;
 	wp_add_group(ctx, bal, g, group, local);
+	if (!wp_counts_misfits(ctx, bal, g))
+		s->misfit = 0;
 	/* Two tasks that share a core would rather have one each. */
 	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_CPU_NOT_IDLE &&
 			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
@@ -223,6 +237,12 @@ WP_INLINE int wp_busier_with_spare(struct wp_ctx *ctx, const struct wp_lb_env *b
 	       wp_less_spare(bal->sums.idle_cpus, bal->sums.nr_running, &bal->busiest_sums);
 }
 
+/* Is the first group of misfits that are as heavy the busiest? */
+WP_INLINE int wp_first_misfit(const struct wp_ctx *ctx)
+{
+	return !WP_NOT_LIVE(ctx->params.misfit_form != WP_MISFIT_612);
+}
+
 /* Is the group in bal->sums busier than the busiest so far? */
 WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
 {
@@ -243,7 +263,8 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_e
 	case WP_GROUP_LLC_BALANCE:
 		return s->nr_pref_dst_llc > b->nr_pref_dst_llc;
 	case WP_GROUP_MISFIT_TASK:
-		return s->misfit > b->misfit;
+		/* To 6.8 the last of equals (docs/rules/balancing.md#busiest-group). */
+		return s->misfit > b->misfit || (s->misfit == b->misfit && !wp_first_misfit(ctx));
 	case WP_GROUP_SMT_BALANCE:
 		if (s->idle_cpus || b->idle_cpus)
 			return wp_less_spare(s->idle_cpus, s->nr_running, b);
@@ -327,12 +348,33 @@ WP_INLINE int wp_kept_no_busier(struct wp_ctx *ctx, struct wp_lb_env *bal,
 }
 #endif
 
+/* Utilisation of the sources that are left out since their tasks are pinned. */
+WP_INLINE u64 wp_left_out(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	u64 any = 0, util = 0;
+	u32 i;
+
+	WP_FOR(i, WP_MASK_WORDS, WP_MASK_WORDS) {
+		any |= bal->excluded[i];
+	}
+	if (!any)
+		return 0;
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
+
+		if (wp_excluded(bal, cpu))
+			util += wp_cpu_util_cfs(ctx, WP_AT(ctx->cpus, cpu));
+	}
+	return util;
+}
+
 /* What a pass over all groups learned. The top level sees all CPUs, lower ones can only set. */
 WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	wp_stats_root_flags(ctx, bal);
 	if (bal->idle != WP_CPU_NEWLY_IDLE)
-		wp_update_idle_cpu_scan(ctx, bal->this_cpu, bal->level);
+		wp_update_scan_without(ctx, bal->this_cpu, bal->level, wp_left_out(ctx, bal));
 }
 
 /* Walk all groups, the local one first: local_sums, busiest_sums, busiest_group, totals. */

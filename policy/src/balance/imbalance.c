@@ -14,14 +14,15 @@
  * (`wp_calculate_imbalance`, `wp_busiest_group_of`, `wp_local_group_of`, `wp_imbalance_is`,
  * `wp_imbalance_of_load`), `numa_imbalance` (`wp_imbalance_of_spare`),
  * `sibling_difference_per_core` (`wp_sibling_imbalance`, `wp_busiest_prefers_sibling`),
- * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); fixtures/balance:
+ * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); all/pulls.rs: `a_lone_task_leaves_a_busy_core`
+ * (`wp_lone_stays`); fixtures/balance:
  * idle-4-against-*.toml, fill-local-*.toml; all/kept.rs: `kept_sums_change_no_answer`
- * (`wp_find_busiest`, `wp_find_busiest_of_groups`).
+ * (`wp_find_busiest`, `wp_find_busiest_of_groups`, `wp_find_busiest_group`).
  *
  * Callers: `wp_balance_source` (balance.c) calls `wp_find_busiest`.
  *
- * Kernel: find_busiest_group() as wp_worth_balancing(), sched_balance_find_src_group() as
- *         wp_worth_balancing(), calculate_imbalance(), sibling_imbalance(), find_busiest_queue(),
+ * Kernel: find_busiest_group(), sched_balance_find_src_group() as wp_find_busiest_group(),
+ *         calculate_imbalance(), sibling_imbalance(), find_busiest_queue(),
  *         sched_balance_find_src_rq() as wp_find_busiest_queue(), kernel/sched/fair.c
  * Tests: fixtures/balance, all/balance_7_3.rs
  */
@@ -140,8 +141,10 @@ WP_INLINE void wp_imbalance_of_spare(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	}
 	if (b->weight == 1 || wp_busiest_prefers_sibling(ctx, bal))
 		n = wp_sibling_imbalance(ctx, bal);
-	else
+	else if (dom->flags & WP_SD_NUMA)
 		n = wp_sub(l->idle_cpus, b->idle_cpus);
+	else /* of 32 bits, unsigned, as the kernel's (docs/rules/balancing.md#fewer-idle) */
+		n = l->idle_cpus - b->idle_cpus;
 	if (dom->flags & WP_SD_NUMA)
 		n = wp_adjust_numa_imbalance((u32)n, l->nr_running + 1, dom->imb_numa_nr);
 	wp_imbalance_is(bal, WP_MIGRATE_TASK, n >> 1);
@@ -151,16 +154,19 @@ WP_INLINE void wp_imbalance_of_spare(struct wp_ctx *ctx, struct wp_lb_env *bal)
 WP_INLINE void wp_imbalance_of_load(struct wp_lb_env *bal)
 {
 	struct wp_sg_lb_stats *l = &bal->local_sums, *b = &bal->busiest_sums;
+	u64 amount;
 
 	wp_imbalance_is(bal, WP_MIGRATE_LOAD, 0);
 	if (l->group_type < WP_GROUP_OVERLOADED) /* it will be, so that its load counts now */
 		l->avg_load = wp_div(l->load * WP_SCALE, l->capacity);
 	if (l->avg_load >= b->avg_load || l->avg_load >= bal->avg_load)
 		return;
-	bal->imbalance =
-		(s64)(wp_min64(wp_sub(b->avg_load, bal->avg_load) * b->capacity,
-			       (bal->avg_load - l->avg_load) * l->capacity) /
-		      WP_SCALE);
+	amount = (bal->avg_load - l->avg_load) * l->capacity;
+	/* What the busiest group has above the average. Below it the kernel's difference is that of
+	 * unsigned numbers, and bounds nothing (docs/rules/balancing.md#below-average). */
+	if (b->avg_load >= bal->avg_load)
+		amount = wp_min64(amount, (b->avg_load - bal->avg_load) * b->capacity);
+	bal->imbalance = (s64)(amount / WP_SCALE);
 }
 
 /* What to move, and how much of it (docs/rules/balancing.md#imbalance). */
@@ -238,13 +244,32 @@ WP_INLINE void wp_source_offer(struct wp_ctx *ctx, const struct wp_lb_env *bal, 
 	}
 }
 
+/*
+ * Does the lone task of a CPU stay, since the destination is no bigger? It would have to be pushed
+ * there. By lone_from_core it may go where its own core has other work, and between CPUs of one
+ * size where there are clusters (docs/rules/balancing.md#lone-task).
+ */
+WP_INLINE int wp_lone_stays(const struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 cpu)
+{
+	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->dst_cpu), *c = WP_AT(ctx->cpus, cpu);
+
+	if (wp_capacity_greater(dst->load.capacity, c->load.capacity))
+		return 0;
+	if (!ctx->params.lone_from_core)
+		return 1;
+	if (ctx->smt && !wp_is_core_idle(ctx, cpu))
+		return 0;
+	return !ctx->cluster ||
+	       wp_get_actual_cpu_capacity(ctx, dst) != wp_get_actual_cpu_capacity(ctx, c);
+}
+
 /* The queue to pull from; WP_NONE: none of the busiest group will do. */
 WP_FN u32 wp_find_busiest_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
 	const struct wp_sched_group *g = wp_busiest_group_of(ctx, bal);
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	u32 asym = dom->flags & WP_SD_ASYM_CPUCAPACITY;
-	u32 i, dst = WP_AT(ctx->cpus, bal->dst_cpu)->load.capacity;
+	u32 i;
 	struct wp_source best = { .most = 0, .capacity = 1, .cpu = WP_NONE };
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
@@ -253,8 +278,7 @@ WP_FN u32 wp_find_busiest_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 
 		if (wp_excluded(bal, cpu) || !c->queue.nr_fair)
 			continue;
-		/* A lone task would have to be pushed, and to a CPU that is no better. */
-		if (asym && c->queue.nr_fair == 1 && !wp_capacity_greater(dst, c->load.capacity))
+		if (asym && c->queue.nr_fair == 1 && wp_lone_stays(ctx, bal, cpu))
 			continue;
 		if (c->queue.nr_fair == 1 && wp_sched_asym(ctx, dom, cpu, bal->dst_cpu))
 			continue;
@@ -263,14 +287,20 @@ WP_FN u32 wp_find_busiest_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	return best.cpu;
 }
 
-/* By a look at all groups. */
-WP_INLINE u32 wp_find_busiest_of_groups(struct wp_ctx *ctx, struct wp_lb_env *bal)
+/* Is there a group to pull from? It is busiest_group, with kind and amount. */
+WP_INLINE int wp_find_busiest_group(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	wp_update_sd_lb_stats(ctx, bal);
 	if (!wp_worth_balancing(ctx, bal))
-		return WP_NONE;
+		return 0;
 	wp_calculate_imbalance(ctx, bal);
-	return bal->imbalance > 0 ? wp_find_busiest_queue(ctx, bal) : WP_NONE;
+	return bal->imbalance > 0;
+}
+
+/* By a look at all groups. */
+WP_INLINE u32 wp_find_busiest_of_groups(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	return wp_find_busiest_group(ctx, bal) ? wp_find_busiest_queue(ctx, bal) : WP_NONE;
 }
 
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */

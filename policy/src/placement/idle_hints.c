@@ -16,8 +16,9 @@
  * smt-flag-set-on-idle.toml, smt-flag-not-set-beside-busy.toml (`wp_update_idle_core`).
  * `wp_settled` has no test of its own: recorded runs show a fault of its.
  *
- * Callers: `wp_update_idle_core`: rq.c as a CPU goes idle; `wp_update_idle_cpu_scan`: balancing
- * (busiest.c, power_balance.c); `wp_settled`: `Core::settle` before a run.
+ * Callers: `wp_update_idle_core`: rq.c as a CPU goes idle; `wp_update_scan_without`: balancing
+ * (busiest.c); `wp_update_idle_cpu_scan`: power_balance.c; `wp_settled`: `Core::settle` before a
+ * run.
  *
  * Kernel: __update_idle_core(), update_idle_cpu_scan(), kernel/sched/fair.c
  * Tests: fixtures/scan, all/wake_7_3.rs
@@ -93,8 +94,11 @@ WP_INLINE u64 wp_dom_util(const struct wp_ctx *ctx, const struct wp_sched_domain
 	return util;
 }
 
-/* After periodic statistics of a level: the depth, if this CPU's searches look at that level. */
-WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
+/*
+ * After periodic statistics of a level: the depth, if this CPU's searches look at that level.
+ * `left_out`: utilisation of CPUs that the statistics have left out.
+ */
+WP_INLINE int wp_update_scan_without(struct wp_ctx *ctx, u32 cpu, u32 level, u64 left_out)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, level));
@@ -103,11 +107,17 @@ WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 le
 
 	if (!ctx->params.sis_util || level != wp_search_level(ctx, c))
 		return 0;
-	depth = wp_sis_depth(wp_dom_util(ctx, dom), dom->nr_cpus, dom->imbalance_pct);
+	depth = wp_sis_depth(wp_dom_util(ctx, dom) - left_out, dom->nr_cpus, dom->imbalance_pct);
 	/* readers on every CPU keep their copy of the line */
 	if (hints->idle.nr_idle_scan != depth)
 		hints->idle.nr_idle_scan = depth;
 	return 1;
+}
+
+/* The same where all CPUs count. */
+WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
+{
+	return wp_update_scan_without(ctx, cpu, level, 0);
 }
 
 #ifndef WP_LIVE

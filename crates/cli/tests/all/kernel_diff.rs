@@ -14,10 +14,12 @@
 //! crates/study/src/kernel_diff/mod.rs: `what_cannot_be_compared_is_refused` (`not_a_tree`);
 //! crates/engine/src/explain/on_signals.rs: `the_cores_signals_are_the_kernels` (`signal`, `join`,
 //! `leave`), `a_broken_signal_is_found` (`add_task`, `averages`, `figure`);
+//! crates/engine/src/explain/balances.rs: `the_cores_balancing_is_the_kernels` (all);
 //! crates/engine/src/happening.rs: `the_cores_signals_are_the_kernels` (`tell`, `tell_nr_updated`).
 //! Helpers, and who fails with them: `diff` (`the_core_decides_as_the_kernel`,
-//! `a_broken_rule_is_found`, `the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`);
-//! `signals` (`the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`).
+//! `a_broken_rule_is_found`, `the_cores_signals_are_the_kernels`, `the_cores_balancing_is_the_kernels`,
+//! `a_broken_signal_is_found`);
+//! `signals` (`the_cores_balancing_is_the_kernels`, `the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`).
 
 use crate::common;
 use crate::kernel_runs::{is_there, version};
@@ -156,9 +158,39 @@ fn the_cores_signals_are_the_kernels() {
     }
 }
 
+/// Goal: at each step of balancing the core answers what the kernel of its era does, but for
+/// sleepers that a queue keeps, which stay here (docs/rules/README.md#step-by-step).
+#[test]
+fn the_cores_balancing_is_the_kernels() {
+    if !is_there() || version() != "7.3.4" {
+        return;
+    }
+    // Machine 7 of those that are drawn is full.
+    let kernel = format!("kernel:{}", version());
+    let args = ["kernel", "diff", "linux-7.3", &kernel, "--random", "1500"];
+    let output = run(&[&args[..], &["--seed", "7", "--format", "json"]].concat());
+    let found: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    for (kind, least) in [
+        ("balance-who", 500),
+        ("balance-group", 500),
+        ("balance-queue", 100),
+        ("balance-detach", 100),
+        ("balance-push", 50),
+    ] {
+        let [compared, differ] = signals(&found, kind);
+        assert!(compared > least, "{kind}: {compared}");
+        let examples = found["signal_differences"].as_array().expect("examples");
+        let of = examples.iter().filter(|of| of["kind"] == kind);
+        let sleepers = of.filter(|of| of["figures"][0]["name"] == "sleeper");
+        let sleepers: u64 = sleepers.filter_map(|of| of["count"].as_u64()).sum();
+        assert_eq!(differ, sleepers, "{kind} of {compared}");
+    }
+}
+
 /// Goal: a rule of signals that is wrong is found where it is, with an example. Broken are the
 /// third signal of PELT (that of 5.6), when the estimate is taken (that of 6.12), schedutil's
-/// headroom, the protection of a picked task, and the whole queue (that of CFS).
+/// headroom, the protection of a picked task, the whole queue (that of CFS), and whether balancing
+/// is energy-aware.
 #[test]
 fn a_broken_signal_is_found() {
     if !is_there() || version() != "7.3.4" {
@@ -170,6 +202,7 @@ fn a_broken_signal_is_found() {
         ("freq_headroom=off", "schedutil-request", "next_freq"),
         ("eevdf_form=6.12", "wakeup-preempt", "need_resched"),
         ("queue=cfs", "pick-task", "task"),
+        ("energy_aware=off", "balance-group", "group"),
     ] {
         let (found, code) = diff(&format!("linux-7.3:{broken}"), &["--allow", "0.5"]);
         assert_eq!(code, Some(1), "{broken}");

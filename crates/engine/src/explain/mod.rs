@@ -20,6 +20,7 @@
 //!
 //! Tests: crates/engine/tests/behaviour/explain.rs
 
+mod balances;
 mod on_signals;
 mod on_tree;
 mod sched_ext;

@@ -60,11 +60,21 @@ pub enum SignalKind {
     Preempt,
     /// Who runs next.
     Pick,
+    /// Balancing: is it this CPU that balances a domain?
+    BalanceWho,
+    /// From which group it pulls, and how much.
+    BalanceGroup,
+    /// From which queue of the group.
+    BalanceQueue,
+    /// Which tasks of the queue leave it.
+    BalanceDetach,
+    /// Whether the task that runs is pushed, since none has left.
+    BalancePush,
 }
 
 impl SignalKind {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 19] = [
         Self::Task,
         Self::Blocked,
         Self::Queue,
@@ -79,6 +89,11 @@ impl SignalKind {
         Self::IoBoost,
         Self::Preempt,
         Self::Pick,
+        Self::BalanceWho,
+        Self::BalanceGroup,
+        Self::BalanceQueue,
+        Self::BalanceDetach,
+        Self::BalancePush,
     ];
 
     /// The name of a kind of update, as results have it.
@@ -99,6 +114,11 @@ impl SignalKind {
             Self::IoBoost => "schedutil-iowait",
             Self::Preempt => "wakeup-preempt",
             Self::Pick => "pick-task",
+            Self::BalanceWho => "balance-who",
+            Self::BalanceGroup => "balance-group",
+            Self::BalanceQueue => "balance-queue",
+            Self::BalanceDetach => "balance-detach",
+            Self::BalancePush => "balance-push",
         }
     }
 }
@@ -146,13 +166,15 @@ impl OnSignals {
         })
     }
 
-    /// Does to the state before what the tree did.
+    /// Does to the state before what the tree did, but for balancing (`OnTree::balance`).
     pub fn compare(&mut self, updated: &Updated) -> &[Compared] {
         self.compared.clear();
         match updated {
             Updated::Signal(signal) => self.signal(signal),
             Updated::Freq(asked) => self.freq(asked),
             Updated::Turn(turn) => self.turn(turn),
+            // A step of balancing is asked on the whole machine (`OnTree::balance`).
+            Updated::Balance(_) => {}
         }
         &self.compared
     }

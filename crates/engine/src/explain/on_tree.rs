@@ -9,12 +9,13 @@
 //! `a_decision_is_explained_by_the_trees_own_figures` (`explain`, `take_cpu`, `placed`),
 //! crates/engine/src/explain/tree.rs::`hints_of_a_tree_reach_the_core` (`take_hints`, `request`),
 //! crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel` (`take_groups`, `waking`:
-//! all figures, by agreement). The first and the last need a built tree. `take`, `take_online`,
+//! all figures, by agreement). The first and the last need a built tree. `take_choices`, `take_online`,
 //! `take_party`, `kind`, `idle_state`, `offered`, `exits` and `idle_state_of` by
 //! `the_core_decides_as_the_kernel`, too. `new` by
 //! `a_decision_is_explained_by_the_trees_own_figures` and the others.
 //!
-//! Callers: on_signals.rs (`take_hints`), tree.rs (`idle_state_of`).
+//! Callers: on_signals.rs (`take_hints`), tree.rs (`idle_state_of`), balances.rs
+//! (`take_choices`).
 //!
 //! Tests: crates/cli/tests/all/kernel_runs.rs::a_decision_is_explained_by_the_trees_own_figures,
 //! crates/engine/src/explain/tree.rs::hints_of_a_tree_reach_the_core,
@@ -28,12 +29,12 @@ use wakeplace_policy_sys::{Core, Explained, MachineError, MachineFacts, PlaceKin
 use wakeplace_policy_sys::{Request, Task, Waker};
 
 /// How long the core's time has gone on when a run begins: what a kernel remembers is older.
-const BEFORE_NS: u64 = 1 << 40;
+pub(super) const BEFORE_NS: u64 = 1 << 40;
 
 /// A core of a policy that is asked what a tree was asked.
 #[derive(Debug)]
 pub struct OnTree {
-    core: Core,
+    pub(super) core: Core,
     facts: MachineFacts,
     /// Of each CPU its idle states that a tree is offered, and their exit latencies, us.
     exits: Vec<Vec<Option<u32>>>,
@@ -59,7 +60,7 @@ impl OnTree {
     /// The answer to the same question on the tree's state, with its candidates.
     pub fn explain(&mut self, now_ns: u64, decided: &Decided) -> Explained {
         let now_ns = now_ns + BEFORE_NS;
-        self.take(now_ns, decided);
+        self.take_choices(now_ns, decided.facts.overutilized, &decided.choices);
         let mut tasks = [placed(now_ns, decided), waking(now_ns, decided)];
         let ask = request(now_ns, decided);
         if let Waker::Idle = ask.waker {
@@ -71,10 +72,10 @@ impl OnTree {
     }
 
     /// The whole machine as the tree has it.
-    fn take(&mut self, now_ns: u64, decided: &Decided) {
-        self.take_online(now_ns, &decided.choices);
-        self.core.state_mut().overutilized = decided.facts.overutilized;
-        for choice in &decided.choices {
+    pub(super) fn take_choices(&mut self, now_ns: u64, overutilized: u32, choices: &[Choice]) {
+        self.take_online(now_ns, choices);
+        self.core.state_mut().overutilized = overutilized;
+        for choice in choices {
             take_cpu(choice, now_ns, self.core.cpu_mut(choice.cpu));
             self.take_groups(choice);
             let exit = idle_state(choice, &self.exits[choice.cpu as usize]).flatten();
@@ -208,6 +209,7 @@ fn take_cpu(choice: &Choice, now_ns: u64, cpu: &mut wp_cpu) {
     queue.curr_fair = choice.curr_fair;
     queue.nr_idle_policy = choice.nr_idle_policy;
     queue.h_nr_delayed = choice.nr_delayed;
+    queue.misfit_task_load = choice.misfit_load;
     let load = &mut cpu.load;
     load.avg.load_avg = choice.load;
     load.avg.runnable_avg = choice.runnable;

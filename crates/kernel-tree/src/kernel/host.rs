@@ -10,7 +10,7 @@
 //! (`done`), `addresses_have_names` (`FaultEntries`: `backtrace`, `is_in_guard`, `known_address`),
 //! `each_kernel_has_its_own_state` (`alloc`, `free`, `stack`, `stack_free`),
 //! crates/cli/tests/all/kernel_diff.rs::`the_cores_signals_are_the_kernels` (`signal`, `updated`).
-//! `die`, `requested`, `turned` and `number` have no test of their own.
+//! `die`, `requested`, `turned`, `balanced` and `number` have no test of their own.
 //!
 //! Callers: kernel/mod.rs (`table`, `new`), the kernel itself (the C functions),
 //! crates/kernel-run/src/faults.rs (`FaultEntries`).
@@ -19,6 +19,7 @@
 
 use super::Updated;
 use super::abi::{ABI, Choice, Energy, Facts, HostTable, Party, RawDecision};
+use super::balances::{Balance, RawBalance};
 use super::memory::Memory;
 use super::signals::{FreqAsked, RawRequest, Signal};
 use super::turns::{RawTurn, Turn};
@@ -194,6 +195,7 @@ impl<H: Host> Context<H> {
             signal: Some(signal::<H>),
             requested: Some(requested::<H>),
             turned: Some(turned::<H>),
+            balanced: Some(balanced::<H>),
         }
     }
 }
@@ -310,6 +312,22 @@ unsafe extern "C" fn turned<H: Host>(data: *mut c_void, turn: *const RawTurn) {
     context
         .host
         .updated(Updated::Turn(Turn::new(raw, entities)));
+}
+
+unsafe extern "C" fn balanced<H: Host>(data: *mut c_void, balance: *const RawBalance) {
+    // SAFETY: as in `placed`.
+    let (context, raw) = unsafe { (context::<H>(data), &*balance) };
+    let words = raw.nr_offered * raw.nr_words;
+    // SAFETY: as many as it says, for as long as this call.
+    let (choices, offered, allowed) = unsafe {
+        (
+            list(raw.choices, raw.nr_choices),
+            list(raw.offered, raw.nr_offered),
+            list(raw.allowed, words),
+        )
+    };
+    let told = Balance::new(raw, choices, offered, allowed);
+    context.host.updated(Updated::Balance(told));
 }
 
 /// # Safety

@@ -33,7 +33,8 @@ pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;
 pub use wakeplace_kernel_abi::{
     Attr, CALL, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, LineCost,
-    Machine, MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, abi, signals, turns,
+    Machine, MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, abi, balances, signals,
+    turns,
 };
 
 use crate::TreeError;

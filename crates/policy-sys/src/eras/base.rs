@@ -91,6 +91,8 @@ fn balancing() -> wp_params {
         pull_eligible: 0,
         pull_down_any_class: 0,
         misfit_core_idle: 0,
+        misfit_if_bigger: 0,
+        lone_from_core: 0,
         balance_classes: 0,
         busy_interval_apart: 0,
         pinned_unless_found: 0,

@@ -213,6 +213,8 @@ pub(super) fn linux_7_3() -> wp_params {
         overloaded_if_overutilized: 1, // 7.1
         pull_down_any_class: 1,
         misfit_core_idle: 1,
+        misfit_if_bigger: 1, // after 7.2
+        lone_from_core: 1,   // after 7.2
         newidle_rate: 1,
         idle_policy_apart: 1,
         eevdf_form: sys::WP_EEVDF_73,

@@ -1,5 +1,6 @@
-//! Single steps of the signals' rules on a state that is put there, and what of util_est was found
-//! beside kernels (docs/rules/README.md#signal-by-signal).
+//! Single steps of the rules for signals and for balancing on a state that is put there, and what
+//! of util_est was found beside kernels (docs/rules/README.md#signal-by-signal,
+//! docs/rules/README.md#step-by-step).
 //!
 //! What must stay: each step does what its event does in the core, on a state that is put there;
 //! figures are the kernel's of the versions that the tests name. It covers
@@ -8,7 +9,8 @@
 //! Tests by part: `the_fast_half_follows`, `a_held_estimate_is_not_marked` (`wp_util_est_pair`,
 //! `wp_util_est_next`); `one_step_at_a_time` (`wp_on_state_task`, `wp_on_state_queue`);
 //! `an_estimate_is_counted` (`wp_on_state_estimate`); `a_wait_for_a_device_is_told`
-//! (`wp_on_state_freq`); `a_kept_sleeper_is_moved` (`wp_migrate_queued`).
+//! (`wp_on_state_freq`); `balancing_by_steps` (`wp_on_state_balances`, `wp_on_state_src_group`,
+//! `wp_on_state_src_cpu`, `wp_on_state_pushes`); `a_kept_sleeper_is_moved` (`wp_migrate_queued`).
 //! Helpers, and who fails with them: `running` (all tests, `one_step_at_a_time` among them);
 //! `sleeps` (`the_fast_half_follows`, `a_held_estimate_is_not_marked`).
 #![allow(
@@ -18,8 +20,8 @@
 
 use crate::common;
 
-use common::{core, lone_cpu};
-use wakeplace_policy_sys::{Core, Task, sys};
+use common::{cluster, core, lone_cpu, machine, put};
+use wakeplace_policy_sys::{Balance, Core, IdleKind, Task, sys};
 
 const UNCHANGED: u32 = sys::WP_UTIL_EST_UNCHANGED;
 
@@ -132,4 +134,44 @@ fn a_kept_sleeper_is_moved() {
     assert_eq!((cpu.load.util_est, cpu.load.load_weight), (0, 1024));
     assert_eq!((cpu.queue.nr_fair, cpu.queue.h_nr_delayed), (0, 1));
     assert_eq!((task.raw().on_rq, task.raw().sched_delayed), (1, 1));
+}
+
+/// Goal: each step of an attempt alone says what the attempt says. Two caches of two CPUs; CPU 2
+/// has three tasks, CPU 3 one, the others are idle. CPU 0 balances for its group, being its first
+/// idle CPU, and CPU 1 does not. Group 1 has 4 tasks on 2 CPUs, more than its capacity (2000 x 117
+/// > 2048 x 100), and there is room for 2048 - 0 of utilisation; its source is CPU 2, since a lone
+/// task is not pulled so. A push of the task that runs follows neither an amount of utilisation nor
+/// a first failure; for a misfit it does. Source: docs/rules/balancing.md#group-class,
+/// docs/rules/balancing.md#imbalance, docs/rules/balancing.md#source-queue,
+/// docs/rules/balancing.md#active-balance.
+#[test]
+fn balancing_by_steps() {
+    let mut core = core(
+        &machine(&[cluster(2, 1024), cluster(2, 1024)]),
+        "linux-7.3",
+        &[],
+    );
+    put(&mut core, 2, 3, 3072, 1000, 3000);
+    put(&mut core, 3, 1, 1024, 1000, 1000);
+    let attempt = |core: &Core, cpu: u32| {
+        let mut balance = Balance::default();
+        balance.prepare(1 << 30, cpu, 1, IdleKind::Idle);
+        let raw = balance.raw_mut();
+        raw.dom = u32::from(core.cpu(cpu).topo.dom[1]);
+        raw.dst_cpu = cpu;
+        balance
+    };
+    let other = attempt(&core, 1);
+    assert!(!core.on_state_balances(&other));
+    let mut balance = attempt(&core, 0);
+    assert!(core.on_state_balances(&balance));
+    assert!(core.on_state_src_group(&mut balance));
+    let raw = balance.raw();
+    assert_eq!((raw.busiest_group, raw.imbalance), (1, 2048));
+    assert_eq!(raw.migration_type, sys::WP_MIGRATE_UTIL);
+    assert_eq!(core.on_state_src_cpu(&mut balance), Some(2));
+    balance.raw_mut().src_cpu = 2;
+    assert!(!core.on_state_pushes(&balance));
+    balance.raw_mut().migration_type = sys::WP_MIGRATE_MISFIT;
+    assert!(core.on_state_pushes(&balance));
 }

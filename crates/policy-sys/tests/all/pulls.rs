@@ -7,7 +7,8 @@
 //! Tests by part: `idle_tasks_are_never_hot`, `buddies_are_hot_for_busy_cpus` (`wp_task_hot`);
 //! `who_has_had_too_much_stays_at_first` (`wp_task_is_ineligible_on_dst_cpu`);
 //! `smaller_cpus_pull_where_no_group_is_of_the_same_class`, `a_misfit_waits_for_an_idle_core`
-//! (`wp_bal_candidate`, `wp_not_among_equals`).
+//! (`wp_bal_candidate`, `wp_not_among_equals`); `a_misfit_counts_where_it_is_served`
+//! (`wp_counts_misfits`); `a_lone_task_leaves_a_busy_core` (`wp_lone_stays`).
 //! Helpers, and who fails with them: `on` (all tests,
 //! `smaller_cpus_pull_where_no_group_is_of_the_same_class` among them); `offer`
 //! (`idle_tasks_are_never_hot`, `buddies_are_hot_for_busy_cpus`,
@@ -157,5 +158,60 @@ fn a_misfit_waits_for_an_idle_core() {
             let (step, _) = attempt(&mut core, 2, top, IdleKind::Idle);
             assert_eq!(step, found, "{era}, busy sibling {busy}");
         }
+    }
+}
+
+/// Goal: four small CPUs with four tasks on three of them, one a misfit, and four bigger CPUs
+/// that are idle. A bigger one of capacity 480 is not bigger by the margin (480 x 1024 is less than
+/// 462 x 1078). To 7.2 it is a group of misfits, which is passed over. In 7.3 the misfit does not
+/// count, and the group has spare CPUs: of the sibling difference, 4 - 0, half is to move
+/// (docs/rules/balancing.md#imbalance), from the CPU with two. Source: update_sg_lb_stats() of
+/// 6.12.117, 7.2.12 and 7.3.4.
+#[test]
+fn a_misfit_counts_where_it_is_served() {
+    for (era, found) in [
+        ("linux-6.12", Step::Done),
+        ("linux-6.18", Step::Done),
+        ("linux-7.3", Step::Detach),
+    ] {
+        let mut core = on(&machine(&[cluster(4, 462), cluster(4, 1024)]), era, &[]);
+        core.state_mut().overutilized = 1;
+        put(&mut core, 0, 2, 2048, 400, 400);
+        put(&mut core, 1, 1, 1024, 300, 300);
+        put(&mut core, 2, 1, 1024, 300, 300);
+        core.cpu_mut(0).queue.misfit_task_load = 1024;
+        core.cpu_mut(4).load.capacity = 480;
+        let (step, bal) = attempt(&mut core, 4, 1, IdleKind::Idle);
+        assert_eq!(step, found, "{era}");
+        if step == Step::Detach {
+            assert_eq!((bal.src_cpu(), bal.raw().imbalance), (0, 2), "{era}");
+        }
+    }
+}
+
+/// Goal: both threads of a bigger core have a task each. A smaller CPU that is idle takes one in
+/// 7.3, since a thread beside a busy one is worth less than its capacity; before it does not.
+/// Source: sched_balance_find_src_rq() of 6.12.117, 7.2.12 and 7.3.4.
+#[test]
+fn a_lone_task_leaves_a_busy_core() {
+    for (era, found) in [
+        ("linux-6.12", Step::Done),
+        ("linux-6.18", Step::Done),
+        ("linux-7.3", Step::Detach),
+    ] {
+        let mut facts = machine(&[cluster(2, 1024), cluster(2, 500)]);
+        let core_level = LevelFacts {
+            shares_capacity: true,
+            shares_cache: true,
+            ..level(&[2, 2])
+        };
+        facts.levels.insert(0, core_level);
+        let mut core = on(&facts, era, &[]);
+        core.state_mut().overutilized = 1;
+        put(&mut core, 0, 1, 1024, 700, 1000);
+        put(&mut core, 1, 1, 1024, 700, 1000);
+        let top = core.levels(2) - 1;
+        let (step, _) = attempt(&mut core, 2, top, IdleKind::Idle);
+        assert_eq!(step, found, "{era}");
     }
 }

@@ -89,8 +89,16 @@ impl Looks for Asks<'_> {
     }
 
     fn updated(&mut self, time_ns: u64, updated: &Updated) -> bool {
+        let step;
+        let compared = match updated {
+            Updated::Balance(told) => {
+                step = self.core.balance(time_ns, told);
+                step.as_slice()
+            }
+            _ => self.signals.compare(updated),
+        };
         let mut differs = false;
-        for compared in self.signals.compare(updated) {
+        for compared in compared {
             self.counts[compared.kind as usize] += 1;
             if !compared.differ.is_empty() {
                 differs = true;

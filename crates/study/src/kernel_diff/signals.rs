@@ -68,6 +68,10 @@ impl SignalTally {
             Updated::Signal(of) => (of.cpu, of.queue.nr_fair),
             Updated::Freq(of) => (of.asked.cpu, of.cpus.iter().map(|of| of.nr_fair).sum()),
             Updated::Turn(of) => (of.cpu, of.entities.len() as u32),
+            Updated::Balance(of) => {
+                let queued = of.choices.iter().map(|of| of.nr_running);
+                (of.attempt.cpu, queued.sum())
+            }
         };
         let size = (of.platform.cpus.len(), tasks, time_ns);
         let key = (compared.kind, names);

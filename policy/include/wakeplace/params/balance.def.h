@@ -46,6 +46,13 @@ WP_SWITCH(pull_down_any_class, BOTH, RUN, "off", "docs/rules/balancing.md#pull-d
 	"6.12.117); off: such a group is only not chosen before another of its class")
 WP_SWITCH(misfit_core_idle, BOTH, RUN, "off", "docs/rules/balancing.md#pull-down",
 	"balance_classes: only a CPU of an idle core takes a misfit (7.3, 6.12.117)")
+WP_SWITCH(misfit_if_bigger, BOTH, RUN, "off", "docs/rules/balancing.md#misfit-if-bigger",
+	"balance_classes: a misfit counts for its group only where the destination is bigger than "
+	"all CPUs of the group (7.3)")
+WP_SWITCH(lone_from_core, BOTH, RUN, "off", "docs/rules/balancing.md#lone-task",
+	"balance_classes: on CPUs of several sizes a lone task goes to one that is no bigger, too, "
+	"if the siblings of its own are busy, or in machines with clusters if both are of one size "
+	"(7.3)")
 WP_SWITCH(balance_smt, LIVE_HAS("on"), RUN, "off", "docs/rules/balancing.md#busiest-group",
 	"balance_classes: part two busy threads of a core, and compare groups with different "
 	"numbers of cores (6.6)")
