@@ -113,7 +113,8 @@ kbuild() {
 	make -s -C "$out/tree" ARCH=wpsim O="$out/obj" CC="$cc" HOSTCC="$hostcc" \
 		CROSS_COMPILE="$cross" \
 		KBUILD_BUILD_TIMESTAMP=0 ${coherent:+WPSIM_COHERENT=1} \
-		WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" CFLAGS_fair.o="-include $here/shim/fair.h" \
+		WPSIM_CFLAGS="$defines ${WPSIM_CFLAGS:-}" \
+		CFLAGS_fair.o="-include $here/shim/fair.h" \
 		"$@" >"$out/log" 2>&1
 }
 

@@ -14,9 +14,9 @@
  * (`wp_calculate_imbalance`, `wp_busiest_group_of`, `wp_local_group_of`, `wp_imbalance_is`,
  * `wp_imbalance_of_load`), `numa_imbalance` (`wp_imbalance_of_spare`),
  * `sibling_difference_per_core` (`wp_sibling_imbalance`, `wp_busiest_prefers_sibling`),
- * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); all/pulls.rs: `a_lone_task_leaves_a_busy_core`
- * (`wp_lone_stays`); fixtures/balance:
- * idle-4-against-*.toml, fill-local-*.toml; all/kept.rs: `kept_sums_change_no_answer`
+ * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); all/pulls.rs:
+ * `a_lone_task_leaves_a_busy_core` (`wp_lone_stays`); fixtures/balance: idle-4-against-*.toml,
+ * fill-local-*.toml; all/kept.rs: `kept_sums_change_no_answer`
  * (`wp_find_busiest`, `wp_find_busiest_of_groups`, `wp_find_busiest_group`).
  *
  * Callers: `wp_balance_source` (balance.c) calls `wp_find_busiest`.

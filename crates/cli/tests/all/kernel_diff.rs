@@ -17,9 +17,10 @@
 //! crates/engine/src/explain/balances.rs: `the_cores_balancing_is_the_kernels` (all);
 //! crates/engine/src/happening.rs: `the_cores_signals_are_the_kernels` (`tell`, `tell_nr_updated`).
 //! Helpers, and who fails with them: `diff` (`the_core_decides_as_the_kernel`,
-//! `a_broken_rule_is_found`, `the_cores_signals_are_the_kernels`, `the_cores_balancing_is_the_kernels`,
-//! `a_broken_signal_is_found`);
-//! `signals` (`the_cores_balancing_is_the_kernels`, `the_cores_signals_are_the_kernels`, `a_broken_signal_is_found`).
+//! `a_broken_rule_is_found`, `the_cores_signals_are_the_kernels`,
+//! `the_cores_balancing_is_the_kernels`, `a_broken_signal_is_found`); `signals`
+//! (`the_cores_balancing_is_the_kernels`, `the_cores_signals_are_the_kernels`,
+//! `a_broken_signal_is_found`).
 
 use crate::common;
 use crate::kernel_runs::{is_there, version};

@@ -9,8 +9,8 @@
 //! `a_decision_is_explained_by_the_trees_own_figures` (`explain`, `take_cpu`, `placed`),
 //! crates/engine/src/explain/tree.rs::`hints_of_a_tree_reach_the_core` (`take_hints`, `request`),
 //! crates/cli/tests/all/kernel_diff.rs::`the_core_decides_as_the_kernel` (`take_groups`, `waking`:
-//! all figures, by agreement). The first and the last need a built tree. `take_choices`, `take_online`,
-//! `take_party`, `kind`, `idle_state`, `offered`, `exits` and `idle_state_of` by
+//! all figures, by agreement). The first and the last need a built tree. `take_choices`,
+//! `take_online`, `take_party`, `kind`, `idle_state`, `offered`, `exits` and `idle_state_of` by
 //! `the_core_decides_as_the_kernel`, too. `new` by
 //! `a_decision_is_explained_by_the_trees_own_figures` and the others.
 //!
