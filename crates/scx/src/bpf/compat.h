@@ -72,7 +72,7 @@ static __always_inline void dsq_insert(struct task_struct *p, u64 dsq, u64 slice
  */
 static __always_inline u64 at_once(void)
 {
-	return bpf_core_enum_value_exists(enum scx_enq_flags, SCX_ENQ_IMMED) ? ENQ_IMMED : 0;
+	return bpf_core_enum_value_exists(enum scx_enq_flags___immed, SCX_ENQ_IMMED) ? ENQ_IMMED : 0;
 }
 
 /* By virtual deadline. */

@@ -118,7 +118,7 @@ struct task_group {
 enum cgroup_subsys_id { cpu_cgrp_id };
 
 /* Asked for by name: not all kernels have it. Its number is ENQ_IMMED. */
-enum scx_enq_flags { SCX_ENQ_IMMED };
+enum scx_enq_flags___immed { SCX_ENQ_IMMED };
 
 struct task_struct {
 	struct thread_info thread_info;
