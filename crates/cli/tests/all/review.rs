@@ -480,7 +480,13 @@ fn wrong_claims_are_refused() {
         file(&folder, "claims.toml", &format!("[[claim]]\n{claim}\n"));
         let output = review(
             &folder,
-            &[BASE, FAST, "--claim=claims.toml", "--mail=mail.txt"],
+            &[
+                BASE,
+                FAST,
+                "--claim=claims.toml",
+                "--mail=mail.txt",
+                "--quiet",
+            ],
         );
         assert_refused(&output, words);
         assert!(
