@@ -17,13 +17,14 @@
 #![allow(missing_docs, reason = "wakeplace.h says what each field is")]
 
 use crate::lines::{Coherence, RawUse};
+use crate::paths::{RawPaths, Went};
 use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
 use crate::turns::{Entity, RawTurn};
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_void};
 
 /// Of the interface; an object with another one is not loaded.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 /// No time.
 pub const NEVER: u64 = u64::MAX;
 /// No number.
@@ -91,6 +92,8 @@ pub struct Cpu {
     pub open: u32,
     /// When `ipi` was sent, if paths take time.
     pub sent_ns: u64,
+    /// What an access takes that needs no transfer, ps, if paths take time: the host sets it.
+    pub access_ps: u64,
     /// Context switches since boot.
     pub switches: u64,
     /// To kernel threads among them.
@@ -113,9 +116,8 @@ pub struct View {
     pub detail: u32,
     pub dead: u32,
     pub signals: u32,
-    pub access_ps: u32,
-    pub horizon_ns: u64,
-    pub local_ns: u64,
+    pub unused: u32,
+    pub paths: *mut RawPaths,
     pub warnings: u64,
     pub decisions: u64,
     pub works: u64,
@@ -530,7 +532,11 @@ pub fn layout() -> Vec<Row> {
         row!("wpk_cpu", "sent_ns", Cpu, sent_ns),
         row!("wpk_view", "rcu_callbacks", View, rcu_callbacks),
         row!("wpk_view", "detail", View, detail),
-        row!("wpk_view", "local_ns", View, local_ns),
+        row!("wpk_view", "paths", View, paths),
+        row!("wpk_went", "cpu", Went, cpu),
+        row!("wpk_paths", "cpu", RawPaths, cpu),
+        row!("wpk_paths", "went", RawPaths, went),
+        row!("wpk_cpu", "access_ps", Cpu, access_ps),
         row!("wpk_choice", "idle_stamp_ns", Choice, idle_stamp_ns),
         row!("wpk_choice", "allowed", Choice, allowed),
         row!("wpk_party", "flip_age_ns", Party, flip_age_ns),
