@@ -72,7 +72,7 @@ impl<O: Observer, K: Kernel> Sim<'_, O, K> {
         self.begin();
         let ended = loop {
             let m = &mut self.mechanics;
-            let Some((time, event)) = m.next_event(duration_ns) else {
+            let Some((time, event)) = m.next_event(duration_ns, self.kernel.kept_event()) else {
                 break Ended::Duration;
             };
             self.show_states(time);

@@ -18,6 +18,7 @@
 
 use crate::balances::RawBalance;
 use crate::lines::{Coherence, RawUse};
+use crate::paths::{RawPaths, Went};
 use crate::signals::{Avg, Demand, Governor, Queue, RawRequest, Signal};
 use crate::turns::RawTurn;
 use serde::{Deserialize, Serialize};
@@ -92,6 +93,8 @@ pub struct Cpu {
     pub open: u32,
     /// When `ipi` was sent, if paths take time.
     pub sent_ns: u64,
+    /// What an access takes that needs no transfer, ps, if paths take time: the host sets it.
+    pub access_ps: u64,
     /// Context switches since boot.
     pub switches: u64,
     /// To kernel threads among them.
@@ -114,9 +117,8 @@ pub struct View {
     pub detail: u32,
     pub dead: u32,
     pub signals: u32,
-    pub access_ps: u32,
-    pub horizon_ns: u64,
-    pub local_ns: u64,
+    pub unused: u32,
+    pub paths: *mut RawPaths,
     pub warnings: u64,
     pub decisions: u64,
     pub works: u64,
@@ -533,7 +535,11 @@ pub fn layout() -> Vec<Row> {
         row!("wpk_cpu", "sent_ns", Cpu, sent_ns),
         row!("wpk_view", "rcu_callbacks", View, rcu_callbacks),
         row!("wpk_view", "detail", View, detail),
-        row!("wpk_view", "local_ns", View, local_ns),
+        row!("wpk_view", "paths", View, paths),
+        row!("wpk_went", "cpu", Went, cpu),
+        row!("wpk_paths", "cpu", RawPaths, cpu),
+        row!("wpk_paths", "went", RawPaths, went),
+        row!("wpk_cpu", "access_ps", Cpu, access_ps),
         row!("wpk_choice", "idle_stamp_ns", Choice, idle_stamp_ns),
         row!("wpk_choice", "allowed", Choice, allowed),
         row!("wpk_party", "flip_age_ns", Party, flip_age_ns),

@@ -15,6 +15,7 @@ pub mod balances;
 mod call;
 pub mod lines;
 mod machine;
+pub mod paths;
 pub mod signals;
 mod tree;
 pub mod turns;
@@ -25,5 +26,6 @@ pub use abi::{
 pub use call::{Call, Fork, Mask};
 pub use lines::{Coherence, LineCost};
 pub use machine::{Domain, IdleState, Machine};
+pub use paths::{Ahead, Went};
 pub use signals::{Demand, FreqAsked, Governor, Signal, Updated};
 pub use tree::{CALL, Decided, ORDER, Refused, Told, Tree};

@@ -18,6 +18,7 @@
 use crate::abi::{Choice, Cpu, CpuState, Energy, Facts, Party, TaskState};
 use crate::call::Call;
 use crate::lines::LineCost;
+use crate::paths::{Ahead, Went};
 use crate::signals::Updated;
 use serde::{Deserialize, Serialize};
 
@@ -90,12 +91,18 @@ pub trait Tree {
     /// The time at which the next entries happen, ns.
     fn set_now(&mut self, now_ns: u64);
 
-    /// For the next entry, where paths take time: when the next thing happens elsewhere, ns, and
-    /// what an access to memory takes that needs no transfer, ps.
-    fn set_ahead(&mut self, horizon_ns: u64, access_ps: u32);
+    /// For the next entry, where paths take time: when the next thing happens elsewhere but for
+    /// paths, ns, and up to when CPUs may go on in theirs one after the other.
+    fn set_ahead(&mut self, horizon_ns: u64, until_ns: u64);
 
-    /// When the last entry was over, ns, and until when nothing happens elsewhere by now.
-    fn ahead(&self) -> (u64, u64);
+    /// What an access to memory takes on a CPU from now on that needs no transfer, ps.
+    fn set_access(&mut self, cpu: u32, access_ps: u64);
+
+    /// What the last entry has said of paths.
+    fn ahead(&self) -> Ahead;
+
+    /// Who has gone on in its path within the last entry, after the CPU that it was for, in order.
+    fn went_on(&self) -> &[Went];
 
     /// What cache lines have cost, the most expensive first.
     fn lines(&self) -> Vec<LineCost>;

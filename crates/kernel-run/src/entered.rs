@@ -24,7 +24,8 @@ use crate::faults::Place;
 use std::ffi::CStr;
 use std::rc::Rc;
 use wakeplace_kernel_abi::{
-    Call, Cpu, CpuState, Decided, Fork, LineCost, Refused, TaskState, Told, Tree, Updated,
+    Ahead, Call, Cpu, CpuState, Decided, Fork, LineCost, Refused, TaskState, Told, Tree, Updated,
+    Went,
 };
 use wakeplace_kernel_tree::Kernel;
 use wakeplace_kernel_tree::kernel::{Decision, Fault, Host};
@@ -109,12 +110,21 @@ impl Tree for Entered {
         self.kernel.set_now(now_ns);
     }
 
-    fn set_ahead(&mut self, horizon_ns: u64, access_ps: u32) {
-        self.kernel.set_ahead(horizon_ns, access_ps);
+    fn set_ahead(&mut self, horizon_ns: u64, until_ns: u64) {
+        self.kernel.set_ahead(horizon_ns, until_ns);
     }
 
-    fn ahead(&self) -> (u64, u64) {
-        self.kernel.ahead()
+    fn set_access(&mut self, cpu: u32, access_ps: u64) {
+        self.kernel.set_access(cpu, access_ps);
+    }
+
+    /// Asked only where paths take time.
+    fn ahead(&self) -> Ahead {
+        self.kernel.ahead().expect("paths take time")
+    }
+
+    fn went_on(&self) -> &[Went] {
+        self.kernel.went_on()
     }
 
     fn lines(&self) -> Vec<LineCost> {

@@ -74,6 +74,7 @@ static void __noreturn control_loop(void)
 		__set_current_state(TASK_RUNNING);
 		control.answer = control_call(&control.kept.call);
 		control.busy = false;
+		told_host = true;
 		if (control.tell)
 			host->done(host->data, control.kept.call.ticket, control.answer);
 	}

@@ -46,6 +46,7 @@ static void report(struct cpufreq_policy *policy, unsigned int khz)
 #ifdef CONFIG_WPSIM_LIKE_X86
 	topology_set_freq_scale(policy->cpus, khz, highest(domain));
 #endif
+	told_host = true;
 	host->frequency(host->data, domain, khz);
 }
 

@@ -165,6 +165,7 @@ static int select_and_tell(SELECT_ARGS)
 		describe_more(&d, p);
 	d.answer = select_of_tree(SELECT_PASS);
 	describe_task(&d, p, load);
+	told_host = true;
 	if (!dead)
 		host->placed(host->data, &d);
 	return d.answer;

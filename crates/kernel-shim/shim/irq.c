@@ -95,6 +95,7 @@ static void make(struct spawn *spawn)
 	spawn->done = true;
 	if (!spawn->late)
 		return;
+	told_host = true;
 	host->done(host->data, spawn->kept.call.ticket, spawn->answer);
 	wp_free(spawn);
 }
@@ -329,8 +330,10 @@ static void user_loop(void *arg)
 			/* If it has blocked this is another visit, with an answer of its own. */
 			if (request.visit == visit)
 				request.answer = answer;
-			else if (answer < 0)
+			else if (answer < 0) {
+				told_host = true;
 				host->done(host->data, ticket, answer);
+			}
 		} else if (arrived[wpsim_cpu]) {
 			take_arrived(&user_regs);
 		}

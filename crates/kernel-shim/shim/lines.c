@@ -29,13 +29,13 @@ u64 wpl_ps, wpl_horizon_ps, wpl_access_ps = 500;
 unsigned int wpl_core;
 unsigned long wpl_percpu, wpl_percpu_size, wpl_percpu_copies;
 
-/* One line; behind it a bit for each core that has it. */
-struct line {
-	u64 busy_ps;
-	unsigned short owner;
-	unsigned char exclusive, written, pad[4];
-	u64 shared[];
-};
+/*
+ * A line: a bit for each core that has it. The last bit says that it was written since it was last
+ * read; then one core has it, which may write.
+ */
+#define WRITTEN (1ULL << 63)
+/* Nobody else has it. */
+#define NO_LINE (~0UL)
 
 /* What was allocated: its size, and who asked for it. */
 struct block {
@@ -50,14 +50,18 @@ struct block {
 #define BLOCKS (1U << 20)
 #define CLASSES 1024
 #define RECORDS (1UL << 16)
+/* A huge page of the host's. */
+#define ROOM_ALIGN (1UL << 21)
 extern char __ehdr_start[], _end[], __per_cpu_start[];
 extern char __start_wp_registers[], __stop_wp_registers[];
 extern char *wpsim_current;
 unsigned long wpl_count_at;
 /* `data` is where the object begins: its addresses count from there. */
 static unsigned long arena, arena_next, data, data_size, registers, registers_size;
-static char *arena_lines, *data_lines;
-static unsigned int words, stride, nr_cores;
+/* The object's lines, then the arena's: `words` for each, and until when it is on its way, ps. */
+static unsigned long data_lines;
+static u64 *lines, *busy_ps;
+static unsigned int words;
 static unsigned int *block_of;
 static struct block *blocks;
 static unsigned int nr_blocks = 1, free_of[CLASSES];
@@ -73,9 +77,9 @@ static unsigned int nr_records;
 /* The host writes zeros to what is aligned more than its words are: this it only maps. */
 static void *room(unsigned long size)
 {
-	unsigned long at = (unsigned long)wp_host_alloc(size + 4096, 16);
+	unsigned long at = (unsigned long)wp_host_alloc(size + ROOM_ALIGN, 16);
 
-	return (void *)((at + 4095) & ~4095UL);
+	return (void *)((at + ROOM_ALIGN - 1) & ~(ROOM_ALIGN - 1));
 }
 
 static void arena_begin(void)
@@ -146,9 +150,7 @@ void wpl_begin(unsigned int cores, const unsigned int *cache_of_core, unsigned i
 {
 	unsigned int core, caches = 0;
 
-	nr_cores = cores;
-	words = (cores + 63) / 64;
-	stride = sizeof(struct line) + words * sizeof(u64);
+	words = cores / 64 + 1;
 	cache_of = cache_of_core;
 	for (core = 0; core < cores; core++)
 		if (cache_of[core] >= caches)
@@ -160,24 +162,25 @@ void wpl_begin(unsigned int cores, const unsigned int *cache_of_core, unsigned i
 	data_size = (unsigned long)_end - data;
 	registers = (unsigned long)__start_wp_registers;
 	registers_size = (unsigned long)__stop_wp_registers - registers;
-	data_lines = room((data_size / 64 + 1) * stride);
-	arena_lines = room(ARENA_LINES * stride);
+	data_lines = data_size / 64 + 1;
+	lines = room((data_lines + ARENA_LINES) * words * sizeof(u64));
+	busy_ps = room((data_lines + ARENA_LINES) * sizeof(u64));
 	records = room(RECORDS * sizeof(*records));
 	near_ps = near_ns * 1000ULL;
 	far_ps = far_ns * 1000ULL;
 	clean_ps = clean_ns * 1000ULL;
 }
 
-/* NULL: nobody else has it: stacks, the host's memory, what stands for registers. */
-static inline struct line *line_of(unsigned long a)
+/* NO_LINE: stacks, the host's memory, what stands for registers. */
+static inline unsigned long line_of(unsigned long a)
 {
-	if (a - registers < registers_size || a == (unsigned long)wpsim_current + wpl_count_at)
-		return 0;
+	if (unlikely(a == (unsigned long)wpsim_current + wpl_count_at))
+		return NO_LINE;
 	if (a - arena < ARENA_LINES * 64)
-		return (struct line *)(arena_lines + (a - arena) / 64 * stride);
-	if (a - data < data_size)
-		return (struct line *)(data_lines + (a - data) / 64 * stride);
-	return 0;
+		return data_lines + (a - arena) / 64;
+	if (a - data < data_size && a - registers >= registers_size)
+		return (a - data) / 64;
+	return NO_LINE;
 }
 
 /* ---- Who pays for what ---- */
@@ -260,25 +263,25 @@ void wpl_waited(const volatile void *p, u64 ps, const void *code)
 
 /* ---- The price ---- */
 
-static inline int has(const struct line *l, int write)
+static inline int has(const u64 *l, int write)
 {
-	if (write)
-		return l->exclusive && l->owner == wpl_core;
-	return l->shared[wpl_core / 64] >> wpl_core % 64 & 1;
+	return l[wpl_core / 64] >> wpl_core % 64 & (!write || l[words - 1] & WRITTEN);
 }
 
 /* Whether another core of the same cache, or of another one, has the line. */
-static void others(const struct line *l, int *near, int *far)
+static void others(const u64 *l, int *near, int *far)
 {
 	const u64 *mine = &cores_of[cache_of[wpl_core] * words];
 	unsigned int i;
 	u64 n = 0, f = 0;
 
 	for (i = 0; i < words; i++) {
-		u64 s = l->shared[i];
+		u64 s = l[i];
 
 		if (i == wpl_core / 64)
 			s &= ~(1ULL << wpl_core % 64);
+		if (i == words - 1)
+			s &= ~WRITTEN;
 		n |= s & mine[i];
 		f |= s & ~mine[i];
 	}
@@ -287,23 +290,23 @@ static void others(const struct line *l, int *near, int *far)
 }
 
 /* From now on this core has it; after a write nobody else. */
-static inline void take(struct line *l, unsigned int core, int write)
+static inline void take(u64 *l, unsigned int core, int write)
 {
 	unsigned int i;
 
-	if (write) {
-		for (i = 0; i < words; i++)
-			l->shared[i] = 0;
-		l->owner = core;
-	}
-	l->exclusive = l->written = write;
-	l->shared[core / 64] |= 1ULL << core % 64;
+	for (i = 0; write && i < words; i++)
+		l[i] = 0;
+	l[words - 1] &= ~WRITTEN;
+	if (write)
+		l[words - 1] |= WRITTEN;
+	l[core / 64] |= 1ULL << core % 64;
 }
 
 /* A line that the core does not have, or not for itself. */
-static __attribute__((noinline)) void miss(struct line *l, unsigned long a, int write,
+static __attribute__((noinline)) void miss(unsigned long line, unsigned long a, int write,
 					   const void *code)
 {
+	u64 *l = &lines[line * words], *busy = &busy_ps[line];
 	struct wpk_line_use *r;
 	u64 cost, wait = 0;
 	int near, far;
@@ -318,12 +321,12 @@ static __attribute__((noinline)) void miss(struct line *l, unsigned long a, int 
 	others(l, &near, &far);
 	cost = write ? (far ? far_ps : near_ps) : (near ? near_ps : far_ps);
 	if (near || far) {
-		if (l->busy_ps > wpl_ps)
-			wait = l->busy_ps - wpl_ps;
+		if (*busy > wpl_ps)
+			wait = *busy - wpl_ps;
 		wpl_ps += wait + cost;
-		l->busy_ps = wpl_ps;
-		if (!write && !l->written && clean_ps < cost)
-			l->busy_ps -= cost - clean_ps;
+		*busy = wpl_ps;
+		if (!write && !(l[words - 1] & WRITTEN) && clean_ps < cost)
+			*busy -= cost - clean_ps;
 		r = record_of(a, code);
 		if (r) {
 			r->transfers++;
@@ -339,16 +342,16 @@ static __attribute__((noinline)) void miss(struct line *l, unsigned long a, int 
 static inline __attribute__((always_inline)) void access(unsigned long a, int write,
 							 const void *code)
 {
-	struct line *l;
+	unsigned long line;
 
 	if (!wpl_on)
 		return;
-	l = line_of(a);
-	if (!l)
+	line = line_of(a);
+	if (line == NO_LINE)
 		return;
 	wpl_ps += wpl_access_ps;
-	if (unlikely(!has(l, write)))
-		miss(l, a, write, code);
+	if (unlikely(!has(&lines[line * words], write)))
+		miss(line, a, write, code);
 }
 
 /* For the files of the shim. */
@@ -369,11 +372,11 @@ void wpl_range(const volatile void *p, unsigned long n, int write, const void *c
 /* The line of a lock, which its holder gives away. */
 u64 wpl_hand_over(const volatile void *p, unsigned int core)
 {
-	struct line *l = line_of((unsigned long)p);
+	unsigned long line = line_of((unsigned long)p);
 
-	if (!wpl_on || !l)
+	if (!wpl_on || line == NO_LINE)
 		return 0;
-	take(l, core, 1);
+	take(&lines[line * words], core, 1);
 	if (core == wpl_core)
 		return 0;
 	return cache_of[core] == cache_of[wpl_core] ? near_ps : far_ps;

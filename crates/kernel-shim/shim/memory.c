@@ -72,7 +72,10 @@ extern char __per_cpu_start[], __per_cpu_end[];
 #define PERCPU_DYNAMIC (256UL << 10)
 static unsigned long percpu_used, percpu_size;
 
-/* One copy of the per-CPU section for each CPU, with room for more behind it. */
+/*
+ * One copy of the per-CPU section for each CPU, with room for more behind it. The distance is a
+ * line more than whole pages: else all copies of a variable share few sets of the host's caches.
+ */
 static void percpu_init(void)
 {
 	unsigned long length = __per_cpu_end - __per_cpu_start;
@@ -80,7 +83,7 @@ static void percpu_init(void)
 	unsigned int cpu;
 
 	percpu_used = ALIGN(length, 64);
-	percpu_size = ALIGN(percpu_used + PERCPU_DYNAMIC, PAGE_SIZE);
+	percpu_size = ALIGN(percpu_used + PERCPU_DYNAMIC, PAGE_SIZE) + 64;
 	all = wp_alloc(percpu_size * nr_cpus, PAGE_SIZE);
 #ifdef WPSIM_COHERENT
 	wpl_percpu = (unsigned long)all;

@@ -15,6 +15,7 @@
 #include "time.c"
 #include "watch.c"
 #include "switch.c"
+#include "order.c"
 #include "stall.c"
 #include "rcu.c"
 #include "kept.c"

@@ -109,6 +109,9 @@ struct arrival {
 	void (*handler)(void);
 };
 
+/* The host was told something in this entry. */
+static bool told_host;
+
 /* boot.c */
 static int wp_booted;
 /* fault.c */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths of the kernel that take time: a CPU that waits for a cache line or for a lock goes to the
- * host in the middle of its path, and goes on when its time has come. So all CPUs do what they do
- * in the order of simulated time (docs/rules/contended-lines.md#coherence). Without WPSIM_COHERENT
- * no path takes time, and what stands here is nothing.
+ * Paths of the kernel that take time: a CPU that waits for a cache line or for a lock stops in the
+ * middle of its path, and goes on when its time has come. Meanwhile others go on: by order.c, or by
+ * the host. So all CPUs do what they do in the order of simulated time
+ * (docs/rules/contended-lines.md#coherence). Without WPSIM_COHERENT no path takes time, and what
+ * stands here is nothing.
  *
- * What must stay: a CPU goes to the host only where another one is earlier; a lock goes to who has
- * waited for it longest; flags and `current` are the CPU's, whoever runs meanwhile. May change:
- * RELAX_PS.
+ * What must stay: a CPU stops only where another one is earlier; a lock goes to who has waited for
+ * it longest; flags and `current` are the CPU's, whoever runs meanwhile. May change: RELAX_PS.
  *
  * Tests by part: `contended_lines_are_told` (a run whose CPUs wait for lines and locks, the same
  * bytes twice). A lock of readers has no test of its own.
@@ -34,19 +34,44 @@ static u64 now_ns(void)
 	return coherent ? wpl_ps / 1000 : view.now_ns;
 }
 
+/* Another CPU goes on in its path without the host, as by an entry of its own. */
+static void go_on_as(unsigned int cpu)
+{
+	u64 ns = path_ns(cpu);
+
+	local_ps[wpsim_cpu] = max(local_ps[wpsim_cpu], wpl_ps);
+	paths.went[paths.nr_went].cpu = cpu;
+	paths.went[paths.nr_went++].ns = ns;
+	view.now_ns = ns;
+	request.kind = ENTER_CONTINUE;
+	request.visit++;
+	set_cpu(cpu);
+	stall_enter(cpu);
+}
+
 /* The CPU that runs waits in its path until then; ps, or WPK_NEVER: until another one says. */
 static void stall_until(u64 ps, bool open)
 {
 	struct task_struct *here = wpsim_current;
 	struct wpk_cpu *c = &view.cpus[wpsim_cpu];
 	unsigned long flags = wpsim_irq_flags;
+	void **sp = &running[wpsim_cpu]->thread.sp;
+	unsigned int next;
 
 	local_ps[wpsim_cpu] = ps == WPK_NEVER ? wpl_ps : ps;
 	c->state = WPK_STALL;
 	c->work_ns = ps == WPK_NEVER ? WPK_NEVER : ps / 1000;
 	c->open = open;
+	path_frame[wpsim_cpu] = __builtin_frame_address(0);
 	changed(wpsim_cpu);
-	wp_swap(&running[wpsim_cpu]->thread.sp, host_sp, NULL);
+	next = next_path();
+	if (next == nr_cpus) {
+		wp_swap(sp, host_sp, NULL);
+	} else {
+		go_on_as(next);
+		if (sp != &running[next]->thread.sp)
+			wp_swap(sp, running[next]->thread.sp, NULL);
+	}
 	wpsim_irq_flags = flags;
 	wpsim_current = here;
 }
@@ -113,6 +138,7 @@ static void stalls_begin(const struct wpk_coherence *costs)
 	wpl_count_at = offsetof(struct task_struct, thread_info.preempt_count);
 	ipi_ps = costs->ipi_ns * 1000ULL;
 	coherent = true;
+	view.paths = &paths;
 	wpl_begin(number_cores(cache_of), cache_of, costs->near_ns, costs->far_ns,
 		  costs->clean_ns);
 }
@@ -120,13 +146,21 @@ static void stalls_begin(const struct wpk_coherence *costs)
 /* The host enters on a CPU, or does not: then no path takes time, as one by the owner. */
 static void stall_enter(unsigned int cpu)
 {
+	u64 horizon_ns;
+
 	if (!coherent)
 		return;
+	set_path(cpu, WPK_NEVER);
+	fetch_next();
+	horizon_ns = min(paths.horizon_ns, first_path_ns());
+	paths.looked_ns = max(paths.looked_ns, horizon_ns);
 	wpl_on = !owner_waits();
 	wpl_core = core_of[cpu];
 	wpl_ps = max(local_ps[cpu], view.now_ns * 1000);
-	wpl_horizon_ps = min(view.horizon_ns, WPK_NEVER / 1000) * 1000;
-	wpl_access_ps = view.access_ps;
+	wpl_horizon_ps = min(horizon_ns, WPK_NEVER / 1000) * 1000;
+	wpl_access_ps = view.cpus[cpu].access_ps;
+	others_follow = wpl_on && view.cpus[cpu].state == WPK_STALL && !view.signals;
+	told_host = false;
 }
 
 /* The entry is over. */
@@ -134,13 +168,15 @@ static void stall_leave(void)
 {
 	/* What the host asks for besides runs on its own stack. */
 	wpl_on = 0;
-	if (!coherent) {
-		view.local_ns = view.now_ns;
+	if (!coherent)
 		return;
-	}
+	take_order();
 	local_ps[wpsim_cpu] = max(local_ps[wpsim_cpu], wpl_ps);
-	view.local_ns = DIV_ROUND_UP_ULL(wpl_ps, 1000);
-	view.horizon_ns = min(view.horizon_ns, wpl_horizon_ps / 1000);
+	paths.cpu = wpsim_cpu;
+	paths.local_ns = DIV_ROUND_UP_ULL(wpl_ps, 1000);
+	paths.horizon_ns = wpl_horizon_ps / 1000;
+	paths.next_ns = first_path_ns();
+	paths.next_cpu = nr_paths ? path_heap[0] : 0;
 }
 
 /* Something happens elsewhere then. */
@@ -307,7 +343,6 @@ static void stall_enter(unsigned int cpu)
 
 static void stall_leave(void)
 {
-	view.local_ns = view.now_ns;
 }
 
 static void stall_sent(struct wpk_cpu *c)

@@ -38,6 +38,8 @@ typedef long long wpk_s64;
 #define WPK_NONE (~0U)
 #define WPK_NAME 16
 
+#include "paths.h"
+
 /* Answers of entries: 0, a number, or one of these; an error of the kernel is -errno. */
 #define WPK_DEAD (-100000)	/* the run is over: host->fault said why */
 #define WPK_PENDING (-100001)	/* under way: host->done will tell */
@@ -90,14 +92,6 @@ struct wpk_machine_cpu {
 	wpk_u32 node;
 	wpk_u32 domain;
 	wpk_u32 idle;
-};
-
-/* The transfer of a cache line to a CPU that does not have it. */
-struct wpk_coherence {
-	wpk_u32 near_ns;	/* from a CPU of the same last-level cache */
-	wpk_u32 far_ns;		/* from another one */
-	wpk_u32 clean_ns;	/* a read of a line not written since keeps it so long */
-	wpk_u32 ipi_ns;		/* an interrupt takes so long to another CPU */
 };
 
 struct wpk_machine {
@@ -159,6 +153,8 @@ struct wpk_cpu {
 	wpk_u32 changed;	/* listed in view->changed */
 	wpk_u32 open;		/* of WPK_STALL: interrupts are on */
 	wpk_u64 sent_ns;	/* when `ipi` was sent, if paths take time */
+	/* the host sets it: what an access takes that needs no transfer, if paths take time */
+	wpk_u64 access_ps;
 	wpk_u64 switches;	/* context switches since boot */
 	wpk_u64 kthread_switches;	/* to kernel threads among them */
 	wpk_u64 interrupts;
@@ -174,13 +170,8 @@ struct wpk_view {
 	wpk_u32 detail;		/* the host sets it: decisions come with all CPUs and energies */
 	wpk_u32 dead;
 	wpk_u32 signals;	/* the host sets it: updates of signals and requests are told */
-	wpk_u32 access_ps;	/* the host sets it: what an access takes that needs no transfer */
-	/*
-	 * Where paths take time: the host sets when the next thing happens elsewhere, and finds
-	 * when the entry was over.
-	 */
-	wpk_u64 horizon_ns;
-	wpk_u64 local_ns;
+	wpk_u32 unused;
+	struct wpk_paths *paths;	/* null: none takes time */
 	wpk_u64 warnings;
 	wpk_u64 decisions;
 	wpk_u64 works;		/* deferred work that ran */
@@ -528,22 +519,7 @@ WPK_EXPORT wpk_u32 wpk_is_awake(wpk_u32 task);
 WPK_EXPORT wpk_s32 wpk_task_state(wpk_u32 task, struct wpk_task_state *state);
 WPK_EXPORT const char *wpk_kthread_name(wpk_u32 running);
 
-/* What transfers of one word of memory by one instruction cost. */
-struct wpk_line_use {
-	/* in the object: of a variable (a per-CPU one: of its template); 0: allocated */
-	wpk_u64 address;
-	wpk_u64 site;		/* allocated: where it was asked for, in the object */
-	const char *name;	/* allocated: its type, where that is known; or null */
-	wpk_u64 size;		/* allocated: bytes */
-	wpk_u64 offset;		/* allocated: of the word */
-	wpk_u64 code;		/* the instruction after the access, in the object */
-	wpk_u64 per_cpu;	/* each CPU has its own */
-	wpk_u64 several;	/* more than one line */
-	wpk_u64 transfers, writes, far;
-	wpk_u64 cost_ps, wait_ps, lock_ps;	/* `lock_ps`: waits for the lock that lies there */
-};
-
-/* All of them, in no order; how many. */
+/* All uses of lines that cost something, in no order; how many. */
 WPK_EXPORT wpk_u32 wpk_lines(const struct wpk_line_use **uses);
 /* The value of a parameter as the kernel's files would show it: bytes written, or -errno. */
 WPK_EXPORT wpk_s32 wpk_get(const char *name, char *text, wpk_u32 size);

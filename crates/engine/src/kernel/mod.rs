@@ -90,7 +90,12 @@ pub(crate) trait Kernel {
     /// Tells the kernel that the event is over.
     fn end_event<O: Observer>(&mut self, _m: &mut Mechanics<'_, O>) {}
 
-    /// An event of its own (`Mechanics::push`).
+    /// The next of its own events that it keeps itself, and when it is due, ns.
+    fn kept_event(&self) -> Option<(u64, KernelEvent)> {
+        None
+    }
+
+    /// An event of its own (`Mechanics::push`, `kept_event`).
     fn event<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, event: KernelEvent);
 
     /// Ends the run: checks the kernel's books and says what it has counted.
@@ -119,6 +124,9 @@ pub(crate) trait Kernel {
 
     /// Tells the kernel how long a task has run since this was last said.
     fn ran(&mut self, _now_ns: u64, _cpu: CpuId, _task: TaskId, _delta_ns: u64) {}
+
+    /// Tells that a CPU runs at another speed from now on (`machine.rs` has the unit).
+    fn speed_is(&mut self, _cpu: CpuId, _speed: u64) {}
 
     /// Asks how long the task may run. Its step ends at another time than was said before, and it
     /// goes on at `from_ns`. Until when may it run before `schedule` is called in any case, ns?

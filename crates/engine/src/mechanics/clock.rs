@@ -78,6 +78,17 @@ impl Clock {
         self.pending.next_ns(end_ns)
     }
 
+    /// When the next event is due, at the latest at `end_ns`, and up to when something of a class
+    /// that is not pending comes before it.
+    pub(super) fn peek(&mut self, end_ns: u64, class: u8) -> (u64, u64) {
+        self.pending.peek(end_ns, class)
+    }
+
+    /// Whether an event comes before something of a class that is not pending.
+    pub(super) fn comes_before(&mut self, at_ns: u64, class: u8) -> bool {
+        self.pending.comes_before(at_ns, class)
+    }
+
     /// The next event, if it is due by `end_ns`. The clock stays where it is.
     #[inline(always)]
     pub(super) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {

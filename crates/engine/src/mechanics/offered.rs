@@ -53,6 +53,12 @@ impl<O: Observer> Mechanics<'_, O> {
         self.clock.push_in_order(at_ns, event.into());
     }
 
+    /// An event that the kernel keeps was due then, and the kernel has carried it out.
+    pub(crate) fn has_happened(&mut self, at_ns: u64, event: impl Into<KernelEvent>) {
+        self.clock.now = at_ns;
+        self.clock.count(Event::Kernel(event.into()));
+    }
+
     /// The event that is handled finds nothing to do.
     #[inline]
     pub(crate) fn idle_event(&mut self) {

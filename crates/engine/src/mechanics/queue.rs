@@ -165,6 +165,26 @@ impl EventQueue {
         self.ends.first_due_ns(time_ns(others).min(end_ns))
     }
 
+    /// When the next event is due, at the latest at `end_ns`, and up to when something of a class
+    /// that is not in the queue comes before it.
+    pub(crate) fn peek(&mut self, end_ns: u64, class: u8) -> (u64, u64) {
+        let others = self.heap.first().min(self.first_in_order);
+        let others_ns = time_ns(others).min(end_ns);
+        let step_ns = self.ends.peek_due_ns(others_ns.saturating_add(1));
+        if step_ns <= others_ns || others < place(others_ns, class) {
+            let at_ns = step_ns.min(others_ns);
+            return (at_ns, at_ns.saturating_sub(1));
+        }
+        (others_ns, others_ns)
+    }
+
+    /// Whether an event comes before something of a class that is not in the queue: one of another
+    /// class than the ends of steps, which are before it.
+    pub(crate) fn comes_before(&mut self, at_ns: u64, class: u8) -> bool {
+        let others = self.heap.first().min(self.first_in_order);
+        others < place(at_ns, class) || self.ends.first_due_ns(at_ns + 1) <= at_ns
+    }
+
     /// The next event, if it is due by `end_ns`.
     #[inline(always)]
     pub(crate) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
@@ -197,6 +217,11 @@ impl EventQueue {
         self.first_in_order = self.in_order.front().map_or(NEVER, |(key, _)| *key);
         Some(Event::Kernel(event))
     }
+}
+
+/// The key before all events of a class at a time.
+fn place(time_ns: u64, class: u8) -> u128 {
+    u128::from(time_ns) << 64 | u128::from(class) << 56
 }
 
 #[cfg(test)]

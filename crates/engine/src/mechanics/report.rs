@@ -16,7 +16,7 @@
 //! crates/engine/tests/behaviour/forking.rs
 
 use super::Mechanics;
-use super::queue::Event;
+use super::queue::{Event, KernelEvent};
 use super::thread::Thread;
 use crate::kernel::{Kernel, KernelReport};
 use crate::observe::{Happening, Observer};
@@ -24,9 +24,20 @@ use crate::outcome::{Counted, Ended, RunReport, ThreadName};
 
 /// The loop.
 impl<O: Observer> Mechanics<'_, O> {
-    /// The next event, if it is due by `end_ns`. The clock stays where it is.
+    /// The next event, if it is due by `end_ns`; `kept`: one that the kernel keeps, and when it is
+    /// due. The clock stays where it is.
     #[inline(always)]
-    pub(crate) fn next_event(&mut self, end_ns: u64) -> Option<(u64, Event)> {
+    pub(crate) fn next_event(
+        &mut self,
+        end_ns: u64,
+        kept: Option<(u64, KernelEvent)>,
+    ) -> Option<(u64, Event)> {
+        if let Some((at_ns, event)) = kept
+            && at_ns <= end_ns
+            && !self.clock.comes_before(at_ns, event.class)
+        {
+            return Some((at_ns, Event::Kernel(event)));
+        }
         self.clock.pop_until(end_ns)
     }
 

@@ -34,7 +34,6 @@ use super::queue::Event;
 use super::thread::Action;
 use crate::ids::CpuId;
 use crate::kernel::Kernel;
-use crate::machine::FULL_SPEED;
 use crate::observe::Observer;
 
 impl<O: Observer> Mechanics<'_, O> {
@@ -124,6 +123,7 @@ impl<O: Observer> Mechanics<'_, O> {
         self.account(k, cpu);
         self.rescale_kernel_work(cpu, speed);
         self.cpus[cpu].speed = speed;
+        k.speed_is(cpu, speed);
         self.program(k, cpu);
     }
 
@@ -242,16 +242,25 @@ impl<O: Observer> Mechanics<'_, O> {
         self.cpus[cpu].kernel_wait_ns += ns;
     }
 
-    /// What an access to memory takes that finds its line: as stated for the biggest CPU at its
-    /// highest frequency, `full_ps`, and longer where the CPU is slower now.
-    pub(crate) fn access_ps(&self, cpu: CpuId, full_ps: u64) -> u32 {
-        let ps = full_ps * FULL_SPEED / self.cpus[cpu].speed.max(1);
-        u32::try_from(ps).unwrap_or(u32::MAX)
+    /// The speed of a CPU now.
+    pub(crate) fn speed(&self, cpu: CpuId) -> u64 {
+        self.cpus[cpu].speed
     }
 
-    /// When the next thing happens, at the latest at the end of the run, ns.
-    pub(crate) fn horizon_ns(&mut self) -> u64 {
-        self.clock.next_ns(self.until_ns).max(self.clock.now)
+    /// When the next thing happens, at the latest at the end of the run and at `most_ns`, ns.
+    pub(crate) fn horizon_ns(&mut self, most_ns: u64) -> u64 {
+        let until_ns = self.until_ns.min(most_ns);
+        self.clock.next_ns(until_ns).max(self.clock.now)
+    }
+
+    /// When the next event is due, at the latest at the end of the run, and up to when events of a
+    /// class that the kernel keeps come before it and before the next look at the state, ns.
+    pub(crate) fn peek(&mut self, class: u8) -> (u64, u64) {
+        let (at_ns, until_ns) = self.clock.peek(self.until_ns, class);
+        (
+            at_ns.max(self.clock.now),
+            until_ns.min(self.next_state_ns()),
+        )
     }
 
     /// A device takes the CPU for so long: for that time nothing else goes on there. Interrupts

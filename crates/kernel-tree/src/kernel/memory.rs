@@ -11,7 +11,9 @@
 //!
 //! Tests: below
 
-use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use rustix::mm::{
+    Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap,
+};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -19,6 +21,10 @@ use std::ptr;
 
 /// Below each stack: an access there is a stack overflow, and ends the run.
 const GUARD: usize = 4096;
+
+/// What is bigger lies in huge pages where the system has them: a kernel's accesses are spread over
+/// all of it, and most would miss the TLB.
+const HUGE: usize = 4 << 20;
 
 /// What a kernel has of its host's memory.
 #[derive(Debug, Default)]
@@ -40,6 +46,13 @@ impl Memory {
         let block = unsafe { alloc_zeroed(layout) };
         if !block.is_null() {
             self.blocks.insert(block.expose_provenance(), layout);
+        }
+        if size >= HUGE && !block.is_null() {
+            let before = block.addr().next_multiple_of(GUARD) - block.addr();
+            let whole = (size - before) / GUARD * GUARD;
+            let start = block.wrapping_add(before).cast();
+            // SAFETY: whole pages of the block. Advice changes nothing that is in them.
+            let _ = unsafe { madvise(start, whole, Advice::LinuxHugepage) };
         }
         block.cast()
     }

@@ -32,9 +32,9 @@ mod types;
 pub use host::{Deaf, Decision, Fault, FaultEntries, Host};
 pub use symbols::Symbols;
 pub use wakeplace_kernel_abi::{
-    Attr, CALL, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState, LineCost,
-    Machine, MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, abi, balances, signals,
-    turns,
+    Ahead, Attr, CALL, Call, Choice, Cpu, CpuState, Domain, Energy, Facts, Fork, IdleState,
+    LineCost, Machine, MachineCpu, Mask, Opp, Party, Refused, TaskState, Updated, Went, abi,
+    balances, signals, turns,
 };
 
 use crate::TreeError;
@@ -46,6 +46,7 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use wakeplace_kernel_abi::paths::RawPaths;
 
 /// Longest value of a parameter, bytes.
 const VALUE_BYTES: usize = 4096;
@@ -187,20 +188,51 @@ impl<H: Host> Kernel<H> {
         self.edit(|view| view.now_ns = now_ns);
     }
 
-    /// For the next entry, where paths take time: when the next thing happens elsewhere, ns, and
-    /// what an access to memory takes that needs no transfer, ps.
-    pub fn set_ahead(&mut self, horizon_ns: u64, access_ps: u32) {
-        self.edit(|view| {
-            view.horizon_ns = horizon_ns;
-            view.access_ps = access_ps;
-        });
+    /// What both sides say of paths. None: no path takes time.
+    fn paths(&self) -> Option<&RawPaths> {
+        // SAFETY: null, or the object's own for as long as it is loaded; no entry is under way.
+        unsafe { self.view().paths.as_ref() }
     }
 
-    /// When the last entry was over, ns, and until when nothing happens elsewhere by now.
-    #[must_use]
-    pub fn ahead(&self) -> (u64, u64) {
+    /// For the next entry, where paths take time: when the next thing happens elsewhere but for
+    /// paths, ns, and up to when CPUs may go on in theirs one after the other.
+    pub fn set_ahead(&mut self, horizon_ns: u64, until_ns: u64) {
+        // SAFETY: as in `paths`, and nobody else refers to it.
+        if let Some(paths) = unsafe { self.view().paths.as_mut() } {
+            paths.horizon_ns = horizon_ns;
+            paths.until_ns = until_ns;
+            paths.looked_ns = 0;
+            paths.nr_went = 0;
+        }
+    }
+
+    /// What an access to memory takes on a CPU from now on that needs no transfer, ps.
+    pub fn set_access(&mut self, cpu: u32, access_ps: u64) {
         let view = self.view();
-        (view.local_ns, view.horizon_ns)
+        if cpu < view.nr_cpus && !view.cpus.is_null() {
+            // SAFETY: one of the object's own array, as in `take_changed`.
+            unsafe { (*view.cpus.add(cpu as usize)).access_ps = access_ps };
+        }
+    }
+
+    /// What the last entry has said of paths. None: no path takes time.
+    #[must_use]
+    pub fn ahead(&self) -> Option<Ahead> {
+        self.paths().map(|paths| Ahead {
+            cpu: paths.cpu,
+            local_ns: paths.local_ns,
+            horizon_ns: paths.horizon_ns,
+            looked_ns: paths.looked_ns,
+            next: (paths.next_ns != abi::NEVER).then_some((paths.next_ns, paths.next_cpu)),
+        })
+    }
+
+    /// Who has gone on in its path within the last entry, after the CPU that it was for, in order.
+    #[must_use]
+    pub fn went_on(&self) -> &[Went] {
+        self.paths().map_or(&[], |paths| {
+            &paths.went[..paths.went.len().min(paths.nr_went as usize)]
+        })
     }
 
     /// What cache lines have cost, the most expensive first. Names are those of the object's debug

@@ -68,9 +68,10 @@ impl Tree<'_> {
             m.end(Ended::Kernel { said });
             return answer;
         }
-        if self.coherent {
-            self.time_passed(m, on);
-        }
+        let on = match self.coherent {
+            true => self.time_passed(m, on),
+            false => on,
+        };
         self.hear(m);
         self.take_changes(m, on);
         answer
@@ -116,7 +117,7 @@ impl Tree<'_> {
         }
         if self.coherent {
             for cpu in changed.iter().copied().map(CpuId) {
-                self.arm_path(m, cpu, on);
+                self.look_for_end(m, cpu, on);
             }
         }
         changed.clear();

@@ -18,8 +18,8 @@ pub(super) enum Event {
     Timer { cpu: CpuId, generation: u32 },
     /// A CPU that waits for another one goes on.
     GoOn { cpu: CpuId },
-    /// A CPU goes on in the middle of a path, unless it was told another time since.
-    Path { cpu: CpuId, generation: u32 },
+    /// A CPU goes on in the middle of a path. `over`: an order of the owner's has let it end.
+    Path { cpu: CpuId, over: bool },
     /// A task whose sleep began without a timer is to wake.
     Due { task: TaskId },
 }
@@ -28,6 +28,8 @@ const TIMER: u8 = 2;
 const GO_ON: u8 = 19;
 const DUE: u8 = 20;
 const PATH: u8 = 22;
+/// The place of a path among the events of one instant.
+pub(super) const PATH_CLASS: u8 = 8;
 
 /// The name of a kind.
 pub(super) fn name(kind: u8) -> &'static str {
@@ -48,7 +50,7 @@ impl From<Event> for KernelEvent {
             Event::Timer { cpu, generation } => (TIMER, 3, cpu.0, generation),
             Event::GoOn { cpu } => (GO_ON, 8, cpu.0, 0),
             Event::Due { task } => (DUE, 3, task.0, 0),
-            Event::Path { cpu, generation } => (PATH, 8, cpu.0, generation),
+            Event::Path { cpu, over } => (PATH, PATH_CLASS, cpu.0, over.into()),
         };
         Self {
             class,
@@ -73,7 +75,7 @@ impl From<KernelEvent> for Event {
             },
             PATH => Self::Path {
                 cpu: CpuId(subject),
-                generation: more,
+                over: more != 0,
             },
             DUE => Self::Due {
                 task: TaskId(subject),

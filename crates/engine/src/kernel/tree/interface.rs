@@ -63,7 +63,8 @@ impl Kernel for Tree<'_> {
                 self.cpus[cpu].spins = false;
                 self.go_on(m, cpu);
             }
-            Event::Path { cpu, generation } => self.path_goes_on(m, cpu, generation),
+            Event::Path { cpu, over: true } => self.path_has_ended(m, cpu),
+            Event::Path { cpu, .. } => self.path_goes_on(m, cpu),
             Event::Due { task } => {
                 let cpu = m.timer_cpu(self.tasks[task].cpu);
                 self.cpus[cpu].due.push(task);
@@ -105,6 +106,15 @@ impl Kernel for Tree<'_> {
 
     fn work_done<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
         self.next_of(m, cpu);
+    }
+
+    fn kept_event(&self) -> Option<(u64, KernelEvent)> {
+        let (at_ns, cpu) = self.first_path?;
+        Some((at_ns, Event::Path { cpu, over: false }.into()))
+    }
+
+    fn speed_is(&mut self, cpu: CpuId, speed: u64) {
+        self.set_access(cpu, speed);
     }
 
     /// Whether the kernel has switched to another task than the one the machine runs.

@@ -34,7 +34,7 @@ mod state;
 mod tasks;
 mod told;
 
-use crate::ids::{PerCpu, PerTask, TaskId};
+use crate::ids::{CpuId, PerCpu, PerTask, TaskId};
 use crate::kernel::KernelSetup;
 use crate::machine::Machine;
 use crate::outcome::KernelCounts;
@@ -103,6 +103,10 @@ pub(crate) struct Tree<'a> {
     refused: Option<String>,
     /// Paths of the kernel take time.
     coherent: bool,
+    /// Which CPU goes on first in its path, and when, ns.
+    first_path: Option<(u64, CpuId)>,
+    /// The CPU that the last entry ran on last.
+    ran: CpuId,
     /// Room for what changed and was said.
     changed: Vec<u32>,
     told: Told,
@@ -147,6 +151,8 @@ impl<'a> Tree<'a> {
             groups: Vec::new(),
             refused: None,
             coherent: machine.coherence.is_some(),
+            first_path: None,
+            ran: CpuId(0),
             changed: Vec::new(),
             told: Told::default(),
             orders: VecDeque::new(),

@@ -5,20 +5,24 @@
 //! CPU is busy, its task does no work, and what interrupts it waits. What the entry was for is done
 //! when the path is over: who has woken is noted, who sleeps leaves the CPU.
 //!
+//! CPUs in a path go on in the order of their times. The kernel has that order, and an entry of one
+//! goes on with the next ones as long as no event comes before (crates/kernel-shim/shim/order.c).
+//!
 //! What must stay: the clock goes to no time after the next event; a CPU in a path is entered at
 //! the time it has said and for nothing else. Free: what leaves recorded runs as they are
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part, where a tree is built:
 //! `contended_lines_are_told` (all of it, and the same twice).
 //!
-//! Callers: entries.rs (`look_ahead`, `time_passed`, `arm_path`), interface.rs (`path_goes_on`),
-//! all files of this folder (`in_path`).
+//! Callers: entries.rs (`look_ahead`, `time_passed`, `look_for_end`), interface.rs (`path_goes_on`,
+//! `path_has_ended`, `set_access`), all files of this folder (`in_path`).
 //!
 //! Tests: crates/cli/tests/all/coherence.rs
 
 use super::Tree;
-use super::event::Event;
+use super::event::{Event, PATH_CLASS};
 use super::tasks::Sleep;
 use crate::ids::{CpuId, TaskId};
+use crate::machine::FULL_SPEED;
 use crate::mechanics::{Mechanics, Mode};
 use crate::observe::Observer;
 use crate::outcome::LinesTold;
@@ -28,11 +32,10 @@ use wakeplace_kernel_abi::abi::{self, state};
 /// What is kept of a CPU whose paths take time.
 #[derive(Debug, Default)]
 pub(super) struct Path {
-    /// When it goes on, as it was last said; outdated events have another generation.
-    armed_ns: Option<u64>,
-    generation: u32,
     /// It is in one: the mechanics know.
     told: bool,
+    /// The owner has let it end: an event is on its way.
+    over: bool,
     /// Until when the mechanics hold it for what the kernel did, ns.
     held_ns: u64,
     /// What is to be done when it is over: the task that was running sleeps,
@@ -58,25 +61,54 @@ impl Tree<'_> {
         })
     }
 
+    /// What an access to memory takes on a CPU of this speed: as stated for the biggest CPU at its
+    /// highest frequency, and longer where it is slower.
+    pub(super) fn set_access(&mut self, cpu: CpuId, speed: u64) {
+        if let Some(costs) = self.machine.coherence {
+            let access_ps = costs.hit_ps * FULL_SPEED / speed.max(1);
+            self.entries.set_access(cpu.0, access_ps);
+        }
+    }
+
     /// Before an entry: until when the kernel may go on without asking.
     pub(super) fn look_ahead<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, on: Option<CpuId>) {
         let Some(cpu) = on else {
             return self.entries.set_ahead(abi::NEVER, 0);
         };
         m.set_in_path(self, cpu, true);
-        let full_ps = self.machine.coherence.map_or(0, |costs| costs.hit_ps);
-        let access_ps = m.access_ps(cpu, full_ps);
-        self.entries.set_ahead(m.horizon_ns(), access_ps);
+        self.set_access(cpu, m.speed(cpu));
+        if self.in_path(cpu) {
+            // Others may follow: `time_passed` looks as far as they do.
+            let (horizon_ns, until_ns) = m.peek(PATH_CLASS);
+            return self.entries.set_ahead(horizon_ns, until_ns);
+        }
+        let most_ns = self.first_path.map_or(abi::NEVER, |(at_ns, _)| at_ns);
+        self.entries.set_ahead(m.horizon_ns(most_ns), 0);
     }
 
-    /// After an entry: it has taken time.
-    pub(super) fn time_passed<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, on: Option<CpuId>) {
-        let Some(cpu) = on else { return };
-        let (local_ns, horizon_ns) = self.entries.ahead();
-        m.pass(self, cpu, local_ns.min(horizon_ns));
+    /// After an entry: it has taken time. Tells the CPU that it ran on last, if it was a CPU's.
+    pub(super) fn time_passed<O: Observer>(
+        &mut self,
+        m: &mut Mechanics<'_, O>,
+        on: Option<CpuId>,
+    ) -> Option<CpuId> {
+        let ahead = self.entries.ahead();
+        self.first_path = ahead.next.map(|(at_ns, cpu)| (at_ns, CpuId(cpu)));
+        on?;
+        let went_on = self.entries.went_on();
+        for went in went_on {
+            let cpu = CpuId(went.cpu);
+            m.has_happened(went.ns, Event::Path { cpu, over: false });
+        }
+        let went_ns = went_on.last().map_or(0, |went| went.ns + 1);
+        m.horizon_ns(ahead.looked_ns.max(went_ns));
+        let cpu = CpuId(ahead.cpu);
+        self.ran = cpu;
+        let local_ns = ahead.local_ns;
+        m.pass(self, cpu, local_ns.min(ahead.horizon_ns));
         if self.in_path(cpu) {
             self.cpus[cpu].path.told = true;
-            return;
+            return Some(cpu);
         }
         m.set_in_path(self, cpu, false);
         // The rest follows while others go on: none of it is seen by them.
@@ -87,59 +119,47 @@ impl Tree<'_> {
             Some(task) if self.kernels(cpu) == Some(task) => m.hold(self, cpu, rest_ns),
             _ => m.hold_next(cpu, rest_ns),
         }
+        Some(cpu)
     }
 
-    /// A CPU has changed: it goes on in its path when it says. One that the machine's owner has run
-    /// to the end of its path goes on at once.
-    pub(super) fn arm_path<O: Observer>(
+    /// A CPU has changed: one that the machine's owner has run to the end of its path goes on at
+    /// once.
+    pub(super) fn look_for_end<O: Observer>(
         &mut self,
         m: &mut Mechanics<'_, O>,
         cpu: CpuId,
         on: Option<CpuId>,
     ) {
-        let at_ns = match self.in_path(cpu) {
-            true => Some(self.view(cpu).work_ns).filter(|at_ns| *at_ns != abi::NEVER),
-            false if self.cpus[cpu].path.told && on != Some(cpu) => Some(m.now()),
-            false => None,
-        };
-        let path = &mut self.cpus[cpu].path;
-        if path.armed_ns == at_ns {
-            return;
-        }
-        path.armed_ns = at_ns;
-        path.generation += 1;
-        if let Some(at_ns) = at_ns {
-            let generation = path.generation;
-            m.push(at_ns.max(m.now()), Event::Path { cpu, generation });
+        let ended = !self.in_path(cpu) && self.cpus[cpu].path.told && on != Some(cpu);
+        if ended && !std::mem::replace(&mut self.cpus[cpu].path.over, true) {
+            m.push(m.now(), Event::Path { cpu, over: true });
         }
     }
 
-    /// The time has come at which a CPU goes on in its path.
-    pub(super) fn path_goes_on<O: Observer>(
-        &mut self,
-        m: &mut Mechanics<'_, O>,
-        cpu: CpuId,
-        generation: u32,
-    ) {
-        if self.cpus[cpu].path.generation != generation {
+    /// A CPU that the machine's owner has run to the end of its path goes on.
+    pub(super) fn path_has_ended<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        self.cpus[cpu].path.over = false;
+        if self.in_path(cpu) || !self.cpus[cpu].path.told {
             return m.idle_event();
         }
-        self.cpus[cpu].path.armed_ns = None;
-        if self.in_path(cpu) {
-            let what = match self.view(cpu).open {
-                0 => 0,
-                _ => self.waits_for(m, cpu),
-            };
-            self.cpus[cpu].path.timer |= what & abi::TIMER != 0;
-            let answer = self.enter(m, Some(cpu), |entries| match what {
-                0 => entries.go_on(cpu.0),
-                what => entries.interrupt(cpu.0, what),
-            });
-            if answer == Err(Refused::Dead) || self.in_path(cpu) {
-                return;
-            }
-        }
         self.path_is_over(m, cpu);
+    }
+
+    /// The time has come at which a CPU goes on in its path, and others after it.
+    pub(super) fn path_goes_on<O: Observer>(&mut self, m: &mut Mechanics<'_, O>, cpu: CpuId) {
+        let what = match self.view(cpu).open {
+            0 => 0,
+            _ => self.waits_for(m, cpu),
+        };
+        self.cpus[cpu].path.timer |= what & abi::TIMER != 0;
+        let answer = self.enter(m, Some(cpu), |entries| match what {
+            0 => entries.go_on(cpu.0),
+            what => entries.interrupt(cpu.0, what),
+        });
+        let ran = self.ran;
+        if answer != Err(Refused::Dead) && !self.in_path(ran) {
+            self.path_is_over(m, ran);
+        }
     }
 
     /// Does what had to wait for the end of a path.

@@ -106,6 +106,21 @@ impl Ends {
         }
     }
 
+    /// The same, and no place moves.
+    pub(super) fn peek_due_ns(&mut self, end_ns: u64) -> u64 {
+        let key = self.first();
+        if time_ns(key) >= end_ns {
+            return end_ns;
+        }
+        let cpu = CpuId(key as u32 & ((1 << CPU_BITS) - 1));
+        if self.due_ns[cpu.index()] <= time_ns(key) {
+            return time_ns(key);
+        }
+        self.due_ns
+            .iter()
+            .fold(end_ns, |least, due| least.min(*due))
+    }
+
     /// The place of `cpu`.
     #[inline]
     fn of(&mut self, cpu: CpuId) -> &mut u128 {
