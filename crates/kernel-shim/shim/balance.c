@@ -3,7 +3,8 @@
  * Balancing: who balances a domain, from which group and queue it pulls and how much, which tasks
  * it takes, and whether it pushes the one that runs. Calls of these functions of fair.c come here
  * (fair.h), with what balancing found before and what came of it. The rules are the tree's own code
- * (docs/guide/kernel.md#in-a-run).
+ * (docs/guide/kernel.md#in-a-run). A build whose accesses are priced has the tree's functions as the
+ * compiler makes them, and tells nothing of balancing.
  *
  * What must stay: the tree's own functions run once and decide; state is read and never written. Of
  * a group's capacity, which the step refreshes first, the refreshed one is told. May change:
@@ -16,6 +17,7 @@
  *
  * Tests: crates/cli/tests/all/kernel_diff.rs
  */
+#ifndef WPSIM_COHERENT
 /* struct lb_env, as the tree's fair.c has it; which tasks of NUMA balancing count it calls so. */
 enum fbq_type { WP_FBQ };
 #include "attempt.h"
@@ -329,3 +331,8 @@ static void watch_balance(void)
 	offered_tasks = wp_alloc(MOST_OFFERED * sizeof(*offered_tasks), 64);
 	offered_masks = wp_alloc(MOST_OFFERED * OFFERED_WORDS * sizeof(*offered_masks), 64);
 }
+#else
+static void watch_balance(void)
+{
+}
+#endif

@@ -72,7 +72,9 @@ static __always_inline void dsq_insert(struct task_struct *p, u64 dsq, u64 slice
  */
 static __always_inline u64 at_once(void)
 {
-	return bpf_core_enum_value_exists(enum scx_enq_flags___immed, SCX_ENQ_IMMED) ? ENQ_IMMED : 0;
+	if (!bpf_core_enum_value_exists(enum scx_enq_flags___immed, SCX_ENQ_IMMED))
+		return 0;
+	return ENQ_IMMED;
 }
 
 /* By virtual deadline. */
