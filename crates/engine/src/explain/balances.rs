@@ -105,7 +105,7 @@ fn prepare(core: &mut Core, now_ns: u64, told: &Balance) -> core::Balance {
     };
     balance.prepare(now_ns, attempt.cpu, attempt.level, idle);
     let raw = balance.raw_mut();
-    (raw.dom, raw.dst_cpu, raw.src_cpu) = (u32::from(dom), attempt.cpu, attempt.src_cpu);
+    (raw.dom, raw.dst_cpu, raw.src_cpu) = (dom, attempt.cpu, attempt.src_cpu);
     raw.busiest_group = abi::NONE;
     raw.new_dst_cpu = abi::NONE;
     raw.imbalance = attempt.imbalance;
