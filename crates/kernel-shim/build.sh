@@ -109,7 +109,7 @@ attempt() {
 }
 
 kbuild() {
-	# What fair.c's steps of balancing pass through; where accesses are priced they stay as they are.
+	# What fair.c's steps of balancing pass through; none where accesses are priced.
 	local led="-include $here/shim/fair.h"
 	[ -z "${coherent:-}" ] || led=
 	# The messages name files below the overlay: they are the user's.

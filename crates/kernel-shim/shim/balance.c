@@ -3,8 +3,8 @@
  * Balancing: who balances a domain, from which group and queue it pulls and how much, which tasks
  * it takes, and whether it pushes the one that runs. Calls of these functions of fair.c come here
  * (fair.h), with what balancing found before and what came of it. The rules are the tree's own code
- * (docs/guide/kernel.md#in-a-run). A build whose accesses are priced has the tree's functions as the
- * compiler makes them, and tells nothing of balancing.
+ * (docs/guide/kernel.md#in-a-run). A build whose accesses are priced has the tree's functions as
+ * the compiler makes them, and tells nothing of balancing.
  *
  * What must stay: the tree's own functions run once and decide; state is read and never written. Of
  * a group's capacity, which the step refreshes first, the refreshed one is told. May change:

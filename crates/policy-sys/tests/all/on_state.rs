@@ -139,11 +139,11 @@ fn a_kept_sleeper_is_moved() {
 /// Goal: each step of an attempt alone says what the attempt says. Two caches of two CPUs; CPU 2
 /// has three tasks, CPU 3 one, the others are idle. CPU 0 balances for its group, being its first
 /// idle CPU, and CPU 1 does not. Group 1 has 4 tasks on 2 CPUs, more than its capacity, as 2000 x
-/// 117 is above 2048 x 100, and there is room for 2048 - 0 of utilisation; its source is CPU 2, since a lone
-/// task is not pulled so. A push of the task that runs follows neither an amount of utilisation nor
-/// a first failure; for a misfit it does. Source: docs/rules/balancing.md#group-class,
-/// docs/rules/balancing.md#imbalance, docs/rules/balancing.md#source-queue,
-/// docs/rules/balancing.md#active-balance.
+/// 117 is above 2048 x 100, and there is room for 2048 - 0 of utilisation; its source is CPU 2,
+/// since a lone task is not pulled so. A push of the task that runs follows neither an amount of
+/// utilisation nor a first failure; for a misfit it does. Source:
+/// docs/rules/balancing.md#group-class, docs/rules/balancing.md#imbalance,
+/// docs/rules/balancing.md#source-queue, docs/rules/balancing.md#active-balance.
 #[test]
 fn balancing_by_steps() {
     let mut core = core(
