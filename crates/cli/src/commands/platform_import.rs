@@ -80,7 +80,7 @@ pub(super) fn new(args: &PlatformNewArgs, terminal: Terminal) -> Outcome {
 }
 
 /// The machine whose powers are taken as what is read: it may be a file.
-fn named<'a>(machine: Option<&'a str>) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn named(machine: Option<&str>) -> impl Iterator<Item = (&str, &str)> {
     machine.map(|machine| ("--power-like", machine)).into_iter()
 }
 

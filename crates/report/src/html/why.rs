@@ -93,7 +93,7 @@ mod tests {
         };
         let said = [
             "little: 50 % more busy time.",
-            "Tasks that moved most: ui \u{2212}250 ms on big.",
+            "Run time that moved most: ui 250 ms (\u{2212}250 ms on big).",
         ];
         assert_eq!(items.as_slice(), said);
         let cells = |row: &Vec<super::Cell>| -> Vec<String> {

@@ -169,18 +169,21 @@ pub(crate) fn lines(why: &Why, modelled_power: bool) -> Vec<String> {
     }
     if !why.moved.is_empty() {
         let moved: Vec<String> = why.moved.iter().map(of_task).collect();
-        all.push(format!("Tasks that moved most: {}.", moved.join("; ")));
+        all.push(format!("Run time that moved most: {}.", moved.join("; ")));
     }
     all
 }
 
-/// A task, and how much longer it ran where.
+/// A task, how much of its run time moved, and how much longer it ran where: a slower CPU takes
+/// longer for what moved.
 fn of_task(of: &TaskMove) -> String {
     let groups = of.group_s.iter();
     let groups: Vec<String> = groups
         .map(|(group, change)| format!("{} on {group}", seconds(*change)))
         .collect();
-    format!("{} {}", of.task, groups.join(", "))
+    let moved = seconds(of.moved_s);
+    let moved = moved.trim_start_matches('+');
+    format!("{} {moved} ({})", of.task, groups.join(", "))
 }
 
 /// A change of time with its sign.

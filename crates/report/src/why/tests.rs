@@ -155,8 +155,8 @@ fn lines_have_a_fitting_unit() {
     let energy = "Energy of CPUs and clusters +900 mJ (+27.27 %): busy time -230, power of busy \
                   time +530, idle and clusters +600.";
     assert_eq!(told[0], energy);
-    let moved = "Tasks that moved most: render -500 ms on big, +800 ms on little; ui -600 ms on \
-                 little, +300 ms on big.";
+    let moved = "Run time that moved most: render 500 ms (-500 ms on big, +800 ms on little); ui \
+                 300 ms (-600 ms on little, +300 ms on big).";
     assert_eq!(told[2], moved);
     // Within the margin nothing but moves is said.
     assert_eq!(lines(&one(&two(28.0)), true), [moved]);
