@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Read before the tree's fair.c (build.sh). Steps of balancing are functions of that file alone: a
- * prior declaration keeps each of them a function of its own, which the compiler calls by its name
- * as its definition says. As a symbol that may be replaced it is: by that of balance.c, which calls
- * the tree's under the name wp_tree_*.
+ * Read before the tree's fair.c (build.sh). Steps of balancing are functions of that file alone. A
+ * prior declaration keeps each of them a function of its own, with a weak symbol. balance.c has the
+ * strong one, which is called, and calls the tree's as wp_tree_*.
  *
  * What must stay: declarations are those of the tree, and only attributes are added; what a tree
  * does not have is not declared (probes). May change: which functions pass through the shim.

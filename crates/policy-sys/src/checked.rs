@@ -60,7 +60,7 @@ const TURNS_OF_EEVDF: [&str; 7] = [
 ];
 
 /// Parameters that the steps of balancing read (docs/rules/README.md#step-by-step), and the eras
-/// whose kernels' steps were compared with theirs.
+/// whose kernels' steps are theirs but for kept sleepers.
 const STEPS: [&str; 12] = [
     "balance_classes",
     "overloaded_if_overutilized",
@@ -75,7 +75,7 @@ const STEPS: [&str; 12] = [
     "cache_hot_buddy",
     "nr_migrate",
 ];
-const STEPS_IN: [&str; 3] = ["linux-6.1", "linux-6.12", "linux-7.3"];
+const STEPS_IN: [&str; 2] = ["linux-6.1", "linux-7.3"];
 
 /// The page of rules that no kernel has.
 const OWN: &str = "docs/rules/energy-idle.md";

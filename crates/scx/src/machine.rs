@@ -185,17 +185,22 @@ impl Machine {
     /// What the policy's energy model is of, in words: powers, or capacities and clocks alone
     /// (docs/rules/energy-no-watts.md#no-watts-when). None: there is no model.
     pub(crate) fn energy_under(&self, policy: &Policy) -> Option<String> {
-        let by_clock = match policy.core_params().energy_no_watts {
-            sys::WP_NO_WATTS_ALWAYS => true,
-            sys::WP_NO_WATTS_MISSING => self.domains.is_empty(),
-            _ => false,
-        };
+        match self.without_watts(policy) {
+            true => Some("capacities and clocks, without powers".to_owned()),
+            false => self.energy.clone(),
+        }
+    }
+
+    /// Whether the policy's energy model has no powers, so that nobody states joules of it.
+    pub(crate) fn without_watts(&self, policy: &Policy) -> bool {
         let facts = &self.facts;
         let has_threads = facts.levels.iter().any(|level| level.shares_capacity);
         let differ = self.classes.len() > 1 && !facts.freq_domains.is_empty();
-        match by_clock && differ && !has_threads {
-            true => Some("capacities and clocks, without powers".to_owned()),
-            false => self.energy.clone(),
+        let registered = !self.domains.is_empty();
+        match policy.core_params().energy_no_watts {
+            sys::WP_NO_WATTS_ALWAYS => registered || (differ && !has_threads),
+            sys::WP_NO_WATTS_MISSING => !registered && differ && !has_threads,
+            _ => false,
         }
     }
 

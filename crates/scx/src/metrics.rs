@@ -67,7 +67,7 @@ impl Shape {
             energy: machine.energy_under(policy),
             classes: machine.classes.iter().enumerate().map(class).collect(),
             domains: machine.domains.iter().map(domain).collect(),
-            joules: machine.power_in_watts,
+            joules: machine.power_in_watts && !machine.without_watts(policy),
         }
     }
 }

@@ -263,7 +263,7 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_e
 	case WP_GROUP_LLC_BALANCE:
 		return s->nr_pref_dst_llc > b->nr_pref_dst_llc;
 	case WP_GROUP_MISFIT_TASK:
-		/* To 6.8 the last of equals (docs/rules/balancing.md#busiest-group). */
+		/* In 6.1 the last of equals (docs/rules/balancing.md#busiest-group). */
 		return s->misfit > b->misfit || (s->misfit == b->misfit && !wp_first_misfit(ctx));
 	case WP_GROUP_SMT_BALANCE:
 		if (s->idle_cpus || b->idle_cpus)

@@ -61,6 +61,7 @@ WP_INLINE void wp_em_fill_no_watts(struct wp_em_perf_table *t, u32 capacity)
 		u32 least = i ? WP_AT(t->state, i - 1)->cost + 1 : 1;
 
 		s->cost = wp_max(wp_clock_cost(capacity, s->khz, max_khz), least);
+		s->power_uw = 0; /* nobody states joules of it */
 	}
 	t->artificial = 1;
 }

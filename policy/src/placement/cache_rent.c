@@ -57,14 +57,15 @@ WP_INLINE u64 wp_move_ns(const struct wp_prices *prices, int far)
 
 /*
  * The wake-up counts. From another cache it costs what its lines take longer than within one. From
- * another CPU of the same cache it takes as much off: so much would be lost elsewhere. More than a
- * move costs is never owed. Rent is that of one cache: a task that has moved begins anew.
+ * another CPU of the same cache it takes as much off: so much would be lost elsewhere. It adds up
+ * to what a move there costs, and nothing where that is unknown. Rent is that of one cache: a task
+ * that has moved begins anew.
  */
 WP_FN int wp_count_rent(const struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			const struct wp_request *req WP_NONNULL)
 {
 	u32 llc = WP_AT(ctx->cpus, req->prev_cpu)->topo.llc_id + 1;
-	u64 lines = ctx->params.cache_rent_lines;
+	u64 most, lines = ctx->params.cache_rent_lines;
 	int far;
 
 	if (!wp_rent_counts(ctx, req) || req->this_cpu == req->prev_cpu)
@@ -79,8 +80,10 @@ WP_FN int wp_count_rent(const struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 		return 0;
 	}
 	far = wp_other_node(ctx, req->this_cpu, req->prev_cpu);
-	task->rent_ns = wp_min64(task->rent_ns + lines * wp_far_line_ns(&ctx->prices, far),
-				 wp_move_ns(&ctx->prices, far));
+	most = wp_move_ns(&ctx->prices, far);
+	if (task->rent_ns < most) /* what is owed at a higher price stays */
+		task->rent_ns = wp_min64(
+			task->rent_ns + lines * wp_far_line_ns(&ctx->prices, far), most);
 	return 0;
 }
 
@@ -89,10 +92,12 @@ WP_FN int wp_rent_paid(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task
 		       const struct wp_request *req WP_NONNULL)
 {
 	u32 here = req->this_cpu, prev = req->prev_cpu;
+	u64 price;
 
-	if (!wp_rent_counts(ctx, req) || !task->rent_ns || wp_cpus_share_cache(ctx, here, prev))
+	if (!wp_rent_counts(ctx, req) || wp_cpus_share_cache(ctx, here, prev))
 		return 0;
-	return task->rent_ns >= wp_move_ns(&ctx->prices, wp_other_node(ctx, here, prev));
+	price = wp_move_ns(&ctx->prices, wp_other_node(ctx, here, prev));
+	return price && task->rent_ns >= price;
 }
 
 /*

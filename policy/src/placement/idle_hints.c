@@ -103,11 +103,13 @@ WP_INLINE int wp_update_scan_without(struct wp_ctx *ctx, u32 cpu, u32 level, u64
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, level));
 	struct wp_cpu *hints = wp_hints(ctx, cpu);
+	u64 util;
 	u32 depth;
 
 	if (!ctx->params.sis_util || level != wp_search_level(ctx, c))
 		return 0;
-	depth = wp_sis_depth(wp_dom_util(ctx, dom) - left_out, dom->nr_cpus, dom->imbalance_pct);
+	util = wp_sub(wp_dom_util(ctx, dom), left_out); /* live, averages change meanwhile */
+	depth = wp_sis_depth(util, dom->nr_cpus, dom->imbalance_pct);
 	/* readers on every CPU keep their copy of the line */
 	if (hints->idle.nr_idle_scan != depth)
 		hints->idle.nr_idle_scan = depth;

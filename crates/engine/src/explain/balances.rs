@@ -229,7 +229,6 @@ fn detach(
     told: &Balance,
 ) -> Vec<Figure> {
     let attempt = &told.attempt;
-    let (mut tree, mut own) = (0u64, 0u64);
     for (at, of) in told.offered.iter().enumerate() {
         core.cpu_mut(attempt.src_cpu).queue.nr_running = of.nr_running;
         let mut task = task_of(now_ns, told, at);
@@ -248,11 +247,10 @@ fn detach(
             let raw = balance.raw_mut();
             raw.tries_left = raw.tries_left.saturating_sub(1);
         }
-        let bit = 1u64 << (at % 64);
-        tree |= if is(flags::TAKEN) { bit } else { 0 };
-        own |= if takes == Offer::Take { bit } else { 0 };
+        let (tree, own) = (is(flags::TAKEN), takes == Offer::Take);
         if tree != own {
-            return vec![wide("taken", 0, tree, own)];
+            let before = u64::try_from(at).unwrap_or(u64::MAX);
+            return vec![wide("taken", before, tree.into(), own.into())];
         }
     }
     let raw = balance.raw();

@@ -253,6 +253,12 @@ impl<O: Observer> Mechanics<'_, O> {
         self.clock.next_ns(until_ns).max(self.clock.now)
     }
 
+    /// As if the next thing had been asked for up to then: of ends at one time those that were
+    /// looked at first come first, and others have looked in place of the run.
+    pub(crate) fn look_up_to(&mut self, ns: u64) {
+        self.horizon_ns(ns);
+    }
+
     /// When the next event is due, at the latest at the end of the run, and up to when events of a
     /// class that the kernel keeps come before it and before the next look at the state, ns.
     pub(crate) fn peek(&mut self, class: u8) -> (u64, u64) {

@@ -101,7 +101,7 @@ impl Tree<'_> {
             m.has_happened(went.ns, Event::Path { cpu, over: false });
         }
         let went_ns = went_on.last().map_or(0, |went| went.ns + 1);
-        m.horizon_ns(ahead.looked_ns.max(went_ns));
+        m.look_up_to(ahead.looked_ns.max(went_ns));
         let cpu = CpuId(ahead.cpu);
         self.ran = cpu;
         let local_ns = ahead.local_ns;

@@ -31,7 +31,8 @@ use wakeplace_workload::{
     Calibration, ChainTasks, Event, Series, Since, Workload, Zero, chain_tasks,
 };
 
-/// A recorded task that has worked so much has begun, ns of the fastest CPU.
+/// A recorded task that has worked so much has begun, ns of the fastest CPU. Assumed: starting up
+/// and waiting for the others takes less (docs/guide/traces-in.md#frames).
 const BIRTH_NS: u64 = 100_000;
 
 /// What the threads of the workload share, beside what they wait for, and what they are measured
