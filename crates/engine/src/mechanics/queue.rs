@@ -8,9 +8,10 @@
 //! `order_is_time_then_class_then_sequence` (`class`, `key`), `later_events_stay` (`pop_until`),
 //! `the_least_comes_first` (all three stores together), `an_end_moves` (`arm_end`, `disarm_end`),
 //! `order_is_time_then_class_then_sequence` and the others (`new`, `push`, `push_in_order`,
-//! `pop_in_order`).
+//! `pop_in_order`), `what_is_not_in_the_queue_has_its_place` (`peek`, `comes_before`, `place`).
 //!
-//! Callers: clock.rs (`push`, `push_in_order`, `arm_end`, `disarm_end`, `pop_until`).
+//! Callers: clock.rs (`push`, `push_in_order`, `arm_end`, `disarm_end`, `pop_until`, `peek`,
+//! `comes_before`).
 //!
 //! Tests: crates/engine/src/mechanics/queue/tests.rs, crates/engine/tests/behaviour/invariants.rs
 

@@ -13,11 +13,12 @@
 //! `exit`, `exec`, `lend`, `level` ...) by `no_kind_of_work_makes_it_warn`, too. `plug_ticket` and
 //! `of_plug_ticket`: with `hotplug` and `plugged`. So are `boot`, `start`, `awake`, `work_done`,
 //! `wants_cpu`, `schedule`, `thread_goes_on`, `add_task`, `opp_reached`, `energy_model`,
-//! `overutilized`, `show_state` and `event_name`.
+//! `overutilized`, `show_state` and `event_name`. `kept_event` and `speed_is`:
+//! crates/cli/tests/all/coherence.rs::`contended_lines_are_told`.
 //!
 //! Callers: the mechanics and the loop; kernel/mod.rs says which file calls which method.
 //!
-//! Tests: crates/cli/tests/all/kernel_runs.rs,
+//! Tests: crates/cli/tests/all/kernel_runs.rs, crates/cli/tests/all/coherence.rs,
 //! crates/fidelity/tests/all/truth.rs::recorded_runs_happen_again_in_the_same_source
 
 use super::Tree;

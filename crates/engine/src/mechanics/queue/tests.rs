@@ -9,7 +9,8 @@
 //! `an_end_moves` (`arm_end`, `disarm_end`); mechanics/queue/ends.rs: `an_end_moves` (`arm`,
 //! `disarm`, `move_on`), `an_end_armed_twice` (`put`), `the_least_comes_first` (`write`, `take`,
 //! `clear`); mechanics/queue/heap.rs: `the_least_comes_first` (`push`, `first`, `take`);
-//! mechanics/queue/ends.rs: `ends_at_one_time`.
+//! mechanics/queue/ends.rs: `ends_at_one_time`, `what_is_not_in_the_queue_has_its_place`
+//! (`peek_due_ns`); mechanics/queue.rs: the same (`peek`, `comes_before`).
 //! Helpers, and who fails with them: `queue`, `end` (`order_is_time_then_class_then_sequence`,
 //! `later_events_stay` and 4 more); `of_kernel`, `timer` (`order_is_time_then_class_then_sequence`,
 //! `later_events_stay` and 3 more); `tick` (`order_is_time_then_class_then_sequence`,
@@ -50,6 +51,27 @@ fn end(cpu: u32) -> Event {
 /// A kernel's tick of a CPU.
 fn tick(cpu: u32) -> Event {
     Event::Kernel(of_kernel(TICK, cpu))
+}
+
+/// Goal: what a kernel keeps has the place of its time and class among events, also where the
+/// place of an end is too early. A step ends at 40 and an event of class 9 comes at 50. So something of class 8 comes
+/// before the next event up to 39, as ends of steps (class 2) are before it; once the step is over
+/// up to 50, as 8 is before 9; and something of class 10 up to 49.
+#[test]
+fn what_is_not_in_the_queue_has_its_place() {
+    let mut queue = queue();
+    queue.push(50, tick(0));
+    queue.arm_end(CpuId(1), 30, 0);
+    queue.arm_end(CpuId(1), 40, 0); // its place stays at 30
+    assert_eq!(queue.peek(100, 8), (40, 39));
+    assert_eq!(queue.peek(20, 8), (20, 20));
+    assert!(!queue.comes_before(39, 8) && queue.comes_before(40, 8));
+    assert_eq!(queue.pop_until(100), Some((40, end(1))));
+    assert_eq!(queue.peek(100, 8), (50, 50));
+    assert_eq!(queue.peek(100, 10), (50, 49));
+    assert!(!queue.comes_before(50, 8) && queue.comes_before(50, 10));
+    assert_eq!(queue.pop_until(100), Some((50, tick(0))));
+    assert_eq!(queue.peek(100, 8), (100, 100));
 }
 
 #[test]
