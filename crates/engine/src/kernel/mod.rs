@@ -20,10 +20,11 @@
 //! `irq_cpu`, `run_limit_ns`, `clock_is`, `show_state` ...) have their tests where they are
 //! implemented: kernel/model/interface.rs and kernel/tree/interface.rs name them.
 //!
-//! Callers, all in crates/engine/src: sim.rs (`boot`, `start`, `begin_event`, `event`, `kept_event`,
-//! `end_event`, `finish`, `interrupt`, `awake`, `show_state`, `overutilized`, `event_name`),
-//! mechanics/work.rs (`work_done`, `ran`, `speed_is`, `run_limit_ns`, `schedule`), mechanics/script/steps.rs (`sleep`, `exit`,
-//! `yields`, `exec`, `change`, `thread_goes_on`, `wants_cpu`), mechanics/script/start.rs
+//! Callers, all in crates/engine/src: sim.rs (`boot`, `start`, `begin_event`, `event`,
+//! `kept_event`, `end_event`, `finish`, `interrupt`, `awake`, `show_state`, `overutilized`,
+//! `event_name`), mechanics/work.rs (`work_done`, `ran`, `speed_is`, `run_limit_ns`, `schedule`),
+//! mechanics/script/steps.rs (`sleep`, `exit`, `yields`, `exec`, `change`, `thread_goes_on`,
+//! `wants_cpu`), mechanics/script/start.rs
 //! (`add_task`, `spawn`, `fork`, `set_timer`), mechanics/script/sync (`wake`, `level`, `lend`),
 //! mechanics/hardware.rs (`device`, `irq_cpu`, `freq_limit`, `energy_model`), mechanics/clocks.rs
 //! (`opp_reached`, `clock_is`), mechanics/hotplug.rs (`hotplug`).

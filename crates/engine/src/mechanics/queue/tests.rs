@@ -53,10 +53,10 @@ fn tick(cpu: u32) -> Event {
     Event::Kernel(of_kernel(TICK, cpu))
 }
 
-/// Goal: what a kernel keeps has the place of its time and class among events, also where the
-/// place of an end is too early. A step ends at 40 and an event of class 9 comes at 50. So something of class 8 comes
-/// before the next event up to 39, as ends of steps (class 2) are before it; once the step is over
-/// up to 50, as 8 is before 9; and something of class 10 up to 49.
+/// Goal: what a kernel keeps has the place of its time and class among events, also where the place
+/// of an end is too early. A step ends at 40 and an event of class 9 comes at 50. So something of
+/// class 8 comes before the next event up to 39, as ends of steps (class 2) are before it; once the
+/// step is over up to 50, as 8 is before 9; and something of class 10 up to 49.
 #[test]
 fn what_is_not_in_the_queue_has_its_place() {
     let mut queue = queue();
