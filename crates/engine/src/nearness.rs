@@ -149,17 +149,10 @@ fn line_ns(transfer: &Transfer) -> [u64; 6] {
 /// What caches take, as the core is told of it: what a run charges. Nothing is known where the
 /// file does not say what lines take.
 pub(crate) fn prices(platform: &Platform) -> PriceFacts {
-    let Some(lines) = &platform.transfer else {
+    let Some((lines, moves)) = platform.lines_and_moves_ns() else {
         return PriceFacts::default();
     };
-    let costs = &platform.costs;
-    let known = PriceFacts::new(
-        [lines.cache_ns, lines.node_ns, lines.other_node_ns],
-        [
-            Some(costs.migrate_other_cache_ns),
-            costs.migrate_other_node_ns,
-        ],
-    );
+    let known = PriceFacts::new(lines, moves);
     match &platform.cache {
         Some(cache) => known.with_accesses(cache.hit_ns, cache.memory_ns),
         None => known,

@@ -6,12 +6,14 @@
 //!
 //! Tests by part: transfer.rs::`coherence_is_read` (`Coherence`),
 //! `times_of_lines_lie_in_their_ranges` (`LineTime`), `clusters_are_below_the_cache` (`Transfer`).
+//! `lines_and_moves_ns` by crates/engine/tests/behaviour/cache_rent.rs.
 //!
-//! Callers: read/ makes it; crates/engine hands it to trees.
+//! Callers: read/ makes it; crates/engine hands it to trees, and it and crates/scx tell the core
+//! `lines_and_moves_ns`.
 //!
 //! Tests: crates/platform/tests/all
 
-use crate::model::Source;
+use crate::model::{Platform, Source};
 
 /// What the kernel's own accesses to memory take, where its paths take time
 /// (docs/rules/contended-lines.md#coherence).
@@ -57,4 +59,22 @@ pub struct Transfer {
     pub other_node_ns: Option<u64>,
     /// Source of the figures.
     pub source: Source,
+}
+
+impl Platform {
+    /// What a line takes from the same last-level cache, another one of the node, another node; and
+    /// what a move to another cache of the node takes, to another node, ns. None as a whole: the
+    /// file does not say what lines take.
+    #[must_use]
+    pub fn lines_and_moves_ns(&self) -> Option<([Option<u64>; 3], [Option<u64>; 2])> {
+        let lines = self.transfer.as_ref()?;
+        let costs = &self.costs;
+        Some((
+            [lines.cache_ns, lines.node_ns, lines.other_node_ns],
+            [
+                Some(costs.migrate_other_cache_ns),
+                costs.migrate_other_node_ns,
+            ],
+        ))
+    }
 }

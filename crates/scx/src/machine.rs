@@ -489,15 +489,10 @@ fn file_packing(platform: &Platform) -> Option<SchedMcFacts> {
 /// What lines take between CPUs, and what a move costs, by the file. Times of hits and of memory
 /// are for a rule that only the simulator has (docs/rules/cache-aware.md#llc-price).
 fn file_prices(platform: &Platform) -> PriceFacts {
-    let costs = &platform.costs;
-    let moves = [
-        Some(costs.migrate_other_cache_ns),
-        costs.migrate_other_node_ns,
-    ];
-    match &platform.transfer {
-        Some(lines) => PriceFacts::new([lines.cache_ns, lines.node_ns, lines.other_node_ns], moves),
-        None => PriceFacts::default(),
-    }
+    let known = platform.lines_and_moves_ns();
+    known.map_or_else(PriceFacts::default, |(lines, moves)| {
+        PriceFacts::new(lines, moves)
+    })
 }
 
 /// What the powers of a model are, in words. None: there is no model.
