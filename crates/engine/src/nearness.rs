@@ -149,10 +149,10 @@ fn line_ns(transfer: &Transfer) -> [u64; 6] {
 /// What caches take, as the core is told of it: what a run charges. Nothing is known where the
 /// file does not say what lines take.
 pub(crate) fn prices(platform: &Platform) -> PriceFacts {
-    let Some((lines, moves)) = platform.lines_and_moves_ns() else {
+    let Some(stated) = platform.lines_and_moves_ns() else {
         return PriceFacts::default();
     };
-    let known = PriceFacts::new(lines, moves);
+    let known = PriceFacts::new(stated.lines_ns, stated.moves_ns);
     match &platform.cache {
         Some(cache) => known.with_accesses(cache.hit_ns, cache.memory_ns),
         None => known,

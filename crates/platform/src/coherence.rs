@@ -61,20 +61,27 @@ pub struct Transfer {
     pub source: Source,
 }
 
+/// What a machine states of lines and moves, ns, for whoever tells the core of it. None: not stated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinesAndMoves {
+    /// A line from the same last-level cache, another one of the node, another node.
+    pub lines_ns: [Option<u64>; 3],
+    /// A move to another last-level cache of the node, to another node.
+    pub moves_ns: [Option<u64>; 2],
+}
+
 impl Platform {
-    /// What a line takes from the same last-level cache, another one of the node, another node; and
-    /// what a move to another cache of the node takes, to another node, ns. None as a whole: the
-    /// file does not say what lines take.
+    /// What lines and moves take. None: the file does not say what lines take.
     #[must_use]
-    pub fn lines_and_moves_ns(&self) -> Option<([Option<u64>; 3], [Option<u64>; 2])> {
+    pub fn lines_and_moves_ns(&self) -> Option<LinesAndMoves> {
         let lines = self.transfer.as_ref()?;
         let costs = &self.costs;
-        Some((
-            [lines.cache_ns, lines.node_ns, lines.other_node_ns],
-            [
+        Some(LinesAndMoves {
+            lines_ns: [lines.cache_ns, lines.node_ns, lines.other_node_ns],
+            moves_ns: [
                 Some(costs.migrate_other_cache_ns),
                 costs.migrate_other_node_ns,
             ],
-        ))
+        })
     }
 }

@@ -33,7 +33,7 @@ pub mod sysfs;
 
 pub use assumed::{AssumedCost, Factor};
 pub use builtin::{builtin_names, other_names};
-pub use coherence::{Coherence, LineTime, Transfer};
+pub use coherence::{Coherence, LineTime, LinesAndMoves, Transfer};
 pub use cpu_list::{CpuListError, parse_cpu_list};
 pub use error::PlatformError;
 pub use groups::CpuGroup;

@@ -490,8 +490,8 @@ fn file_packing(platform: &Platform) -> Option<SchedMcFacts> {
 /// are for a rule that only the simulator has (docs/rules/cache-aware.md#llc-price).
 fn file_prices(platform: &Platform) -> PriceFacts {
     let known = platform.lines_and_moves_ns();
-    known.map_or_else(PriceFacts::default, |(lines, moves)| {
-        PriceFacts::new(lines, moves)
+    known.map_or_else(PriceFacts::default, |stated| {
+        PriceFacts::new(stated.lines_ns, stated.moves_ns)
     })
 }
 
