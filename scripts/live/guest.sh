@@ -4,7 +4,9 @@
 #
 #   guest.sh steps SECONDS      each kind of work once, so many seconds each
 #   guest.sh placement          heavy tasks get to big CPUs, small ones leave them alone
-#   guest.sh soak MINUTES PART  all kinds mixed, again and again; PART: a number, for other seeds
+#   guest.sh soak MINUTES PART WORK
+#                               again and again; PART: a number, for other seeds; WORK: mixed (all
+#                               kinds), inside (others wait for what a small group holds)
 #   guest.sh killed             the loader is killed; then bad input with no scheduler loaded. The
 #                               lab calls this run a failure, rightly: its scheduler did not stay.
 #   guest.sh cost               what a wake-up costs, under whatever scheduler runs
@@ -338,7 +340,7 @@ placement() {
 }
 
 # Two or three kinds at once. What changes CPUs' number runs with what does not name CPUs.
-soak_round() {
+mixed_round() {
 	jobs=
 	case $(($1 % 10)) in
 	0)
@@ -388,6 +390,11 @@ soak_round() {
 	done
 }
 
+# A minute of each kind.
+inside_round() {
+	inside 60
+}
+
 also() {
 	"$@" &
 	jobs="$jobs $!"
@@ -395,13 +402,14 @@ also() {
 
 soak() {
 	end=$(($(now_cs) + $1 * 6000))
-	first=$((${2:-0} * 1000)) round=$first
+	first=$((${2:-0} * 1000)) round=$first work=${3:-mixed}
 	start_switching
 	while [ "$(now_cs)" -lt $end ] && [ $bad = 0 ]; do
 		round_begin=$(now_cs)
-		soak_round $round >$out/live-soak.out 2>$out/live-soak.err
+		"${work}_round" $round >$out/live-soak.out 2>$out/live-soak.err
 		held "round-$round" "$round_begin" $? \
 			"$(tail -c 1000 $out/live-soak.err $out/live-soak.out)"
+		grep 'others waited' $out/live-soak.out
 		round=$((round + 1))
 	done
 	stop_switching

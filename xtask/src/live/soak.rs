@@ -11,6 +11,8 @@
 //! - SOAK_PART=30: minutes of a part; the last part may be shorter
 //! - SOAK_GUESTS: ARCH:KERNEL[:NS] each. arm64 is a hikey960. NS: its clock counts instructions of
 //!   so many nanoseconds. Default: x86_64 and the newest kernel
+//! - SOAK_WORK=mixed: `mixed`, or `inside`: tasks of a group with a thousandth of a CPU hold what
+//!   others wait for, and nothing else happens; the longest wait is then that of the others
 //! - SOAK_JOBS=1: so many guests at a time
 //! - SOAK_CLOCK=host: the other guests' clock: `host`, or `instructions:NS`. By the host's clock a
 //!   guest stalls if the host is busy: do nothing else meanwhile. The other takes a core a guest.
@@ -50,6 +52,43 @@ struct Soak {
     guests: Guests,
     minutes: u32,
     part: u32,
+    work: Mix,
+}
+
+/// What its guests do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mix {
+    Mixed,
+    Inside,
+}
+
+impl Mix {
+    /// As it is asked for.
+    fn asked() -> Result<Self> {
+        match text_of("SOAK_WORK").as_deref() {
+            None | Some("mixed") => Ok(Self::Mixed),
+            Some("inside") => Ok(Self::Inside),
+            Some(other) => Err(usage(format!(
+                "SOAK_WORK={other}: expected mixed or inside"
+            ))),
+        }
+    }
+
+    /// To guest.sh, and in names of parts.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Mixed => "mixed",
+            Self::Inside => "inside",
+        }
+    }
+
+    /// The command of its part of the page.
+    const fn command(self) -> &'static str {
+        match self {
+            Self::Mixed => "cargo xtask soak",
+            Self::Inside => "SOAK_WORK=inside cargo xtask soak",
+        }
+    }
 }
 
 /// Soaks.
@@ -63,6 +102,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<()> {
         guests: Guests::open(shop, Some(keep.unwrap_or(shop.target.join("soak"))))?,
         minutes: whole("SOAK_MINUTES", 30)?,
         part: whole("SOAK_PART", 30)?,
+        work: Mix::asked()?,
     };
     let names = text_of("SOAK_GUESTS").unwrap_or("x86_64:".into());
     let mut all = Vec::new();
@@ -92,7 +132,7 @@ pub fn run(shop: &Shop, arguments: &[&str]) -> Result<()> {
         "\nsoak: all held for {} minutes in each of: {names}\n",
         soak.minutes
     );
-    publish(shop, page, "cargo xtask soak", &table)
+    publish(shop, page, soak.work.command(), &table)
 }
 
 /// A setting from 1 to 9999.
@@ -148,10 +188,14 @@ impl Soak {
     }
 
     /// Of a part's folder: a soak that goes on finds it.
-    fn name(guest: &Guest, number: u32) -> String {
+    fn name(&self, guest: &Guest, number: u32) -> String {
+        let work = match self.work {
+            Mix::Mixed => String::new(),
+            other => format!("-{}", other.name()),
+        };
         let dash = if guest.kernel.is_empty() { "" } else { "-" };
         format!(
-            "{}{dash}{}/part-{number}",
+            "{}{dash}{}{work}/part-{number}",
             guest.machine.name(),
             guest.kernel
         )
@@ -160,7 +204,7 @@ impl Soak {
     /// One after the other, until one fails.
     fn parts(&self, said: &mut Said, guest: &Guest) -> Result<()> {
         for (number, minutes) in self.lengths() {
-            let name = Self::name(guest, number);
+            let name = self.name(guest, number);
             let held = self.guests.keep.join(&name).join("held");
             let mark = format!("{minutes} {}\n", guest.runs);
             if read(&held).is_ok_and(|text| text == mark) {
@@ -197,7 +241,7 @@ impl Soak {
         }
         let add = ["guest.sh", "group-storm.sh", "load.json"].map(script);
         let add = [add[0].as_str(), &add[1], &add[2]];
-        let command = format!("sh guest.sh soak {minutes} {number}");
+        let command = format!("sh guest.sh soak {minutes} {number} {}", self.work.name());
         let run = self.guests.run(name, &options, &add, &command)?;
         let before = self.guests.faults();
         if run.code == 0 {
@@ -213,12 +257,22 @@ impl Soak {
         Ok(self.guests.faults() == before)
     }
 
+    /// The longest wait of a part, us: of all tasks, or of those outside of the small group.
+    fn longest_us(&self, log: &str, status: &str) -> f64 {
+        if self.work == Mix::Mixed {
+            return first_figure(status, "max");
+        }
+        let others = log.split("others waited for ").skip(1);
+        let waits = others.filter_map(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+        waits.fold(0.0, f64::max)
+    }
+
     /// A row of the table.
     fn totals(&self, guest: &Guest) -> String {
         let (mut sums, mut longest_us, mut kernel) = ([0.0; 6], 0.0f64, String::new());
         let mut parts = 0;
         for (number, _) in self.lengths() {
-            let folder: PathBuf = self.guests.keep.join(Self::name(guest, number));
+            let folder: PathBuf = self.guests.keep.join(self.name(guest, number));
             let run = Run { folder, code: 0 };
             let (log, status) = (run.text("log"), run.text("live-status.json"));
             let switches = lines_of(&log, &["switches: "]);
@@ -238,7 +292,7 @@ impl Soak {
                 after(&switches, "late: "),
             ];
             sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
-            longest_us = longest_us.max(first_figure(&status, "max"));
+            longest_us = longest_us.max(self.longest_us(&log, &status));
             kernel = run.kernel();
             parts += 1;
         }
