@@ -61,7 +61,7 @@ pub struct Transfer {
     pub source: Source,
 }
 
-/// What a machine states of lines and moves, ns, for whoever tells the core of it. None: not stated.
+/// What a machine states of lines and moves, ns, for whoever tells the core of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinesAndMoves {
     /// A line from the same last-level cache, another one of the node, another node.
