@@ -165,12 +165,13 @@ static __always_inline void charge(struct task_live *t, u64 ran, u64 now)
 
 /* May a quota hold the task back? Threads of the kernel and tasks on their way out never return to
  * user space: they run on, as in the fair class (task_throttle_setup_work()). So does one that has
- * a lock with priority inheritance for which somebody waits. */
+ * a lock with priority inheritance for which somebody waits. pi_top_task would not say so of who
+ * was handed the lock: the kernel sets it when the next one comes to wait. */
 static __always_inline bool has_quota(const struct task_struct *p, const struct task_live *t)
 {
 	if (!cgroups.limited || !t->member.group || (p->flags & (PF_KTHREAD | PF_EXITING)))
 		return false;
-	return !bpf_core_field_exists(p->pi_top_task) || !p->pi_top_task;
+	return !bpf_core_field_exists(p->pi_waiters) || !p->pi_waiters.rb_leftmost;
 }
 
 /* So long the task has to wait for the quota of a group around it, ns. */

@@ -117,6 +117,10 @@ struct task_group {
 /* Its numbers depend on what the kernel was built with. */
 enum cgroup_subsys_id { cpu_cgrp_id };
 
+struct rb_root_cached {
+	struct rb_node *rb_leftmost;
+};
+
 /* Asked for by name: not all kernels have it. Its number is ENQ_IMMED. */
 enum scx_enq_flags___immed { SCX_ENQ_IMMED };
 
@@ -134,7 +138,7 @@ struct task_struct {
 	u64 utime;
 	u64 gtime; /* of utime: in a virtual machine */
 	struct vtime vtime;
-	struct task_struct *pi_top_task; /* who waits for a lock of it, with priority inheritance */
+	struct rb_root_cached pi_waiters; /* who waits for locks of it, with priority inheritance */
 	struct sched_entity se;
 	struct uclamp_se uclamp_req[2];
 	struct task_group *sched_task_group;

@@ -121,10 +121,10 @@ static void quota_holders(void)
 	f->task.flags = PF_EXITING;
 	EXPECT(!has_quota(&f->task, &f->live));
 	f->task.flags = 0;
-	f->task.pi_top_task = &root->task;
+	f->task.pi_waiters.rb_leftmost = (struct rb_node *)&root->task;
 	EXPECT(!has_quota(&f->task, &f->live));
 	EXPECT(quota_wait_ns(&f->task, &f->live, fake.now) == 0);
-	f->task.pi_top_task = 0;
+	f->task.pi_waiters.rb_leftmost = 0;
 	EXPECT(has_quota(&f->task, &f->live));
 	cgroups.limited = 0;
 	EXPECT(!has_quota(&f->task, &f->live));
