@@ -234,9 +234,10 @@ commands! {
 commands! {
     /// The live scheduler, and schedulers of others.
     LIVE:
-    "live-tests", "",
-        "the live scheduler in emulated machines (LIVE_QUICK, LIVE_KEEP)",
-        |arguments| alone(arguments, live::tests::run);
+    "live-tests", "[NAME...]",
+        "the live scheduler in emulated machines, or the jobs whose names begin so (LIVE_QUICK, \
+        LIVE_KEEP)",
+        |arguments| task(arguments, live::tests::run);
     "live-unit", "",
         "... as a service, where systemd is the first process",
         |arguments| alone(arguments, live::unit::run);

@@ -2,6 +2,9 @@
 //! can be had and on one arm64 kernel with a big.LITTLE machine. Takes what `make lab` and `make
 //! build` made.
 //!
+//! `cargo xtask live-tests NAME...`: only the jobs whose names begin so; x86_64-VERSION each,
+//! systemd, and those that `begun:` says.
+//!
 //! LIVE_QUICK=1: the size of continuous integration: kernels of two sched_ext interfaces and arm64,
 //! and 1 s of each kind of work instead of 8. LIVE_KEEP=FOLDER: where all that the guests brought
 //! back is left.
@@ -29,7 +32,7 @@ use serde_json::Value;
 
 use super::judge::{Near, apart, only_late, over_ceilings};
 use super::{Guests, Job, Run, Said, Work, lines_of, script, unit};
-use crate::shop::{Shop, missing, read, text_of};
+use crate::shop::{Shop, missing, read, text_of, usage};
 
 const CEILINGS: &str = "crates/scx/verifier_ceilings.txt";
 const IN_TURN: &str = "--icount";
@@ -38,6 +41,8 @@ const ARM64: [&str; 4] = ["--arch", "arm64", "--platform", "hikey960"];
 struct Tests {
     guests: Guests,
     quick: bool,
+    /// Jobs whose names begin so. Empty: all.
+    only: Vec<String>,
     /// Programs of the kernel side, and what each may cost the verifier from 7.1 on and before.
     ceilings: String,
 }
@@ -46,11 +51,9 @@ struct Tests {
 ///
 /// # Errors
 /// Something does not hold, or there is no kernel to try.
-pub fn run(shop: &Shop) -> Result<()> {
-    in_size(
-        shop,
-        text_of("LIVE_QUICK").is_some_and(|value| value != "0"),
-    )
+pub fn run(shop: &Shop, only: &[&str]) -> Result<()> {
+    let quick = text_of("LIVE_QUICK").is_some_and(|value| value != "0");
+    these(shop, quick, only)
 }
 
 /// Runs them, or the size of continuous integration.
@@ -58,16 +61,21 @@ pub fn run(shop: &Shop) -> Result<()> {
 /// # Errors
 /// Something does not hold, or there is no kernel to try.
 pub fn in_size(shop: &Shop, quick: bool) -> Result<()> {
+    these(shop, quick, &[])
+}
+
+fn these(shop: &Shop, quick: bool, only: &[&str]) -> Result<()> {
     let begin = std::time::Instant::now();
     let tests = Tests {
         guests: Guests::open(shop, None)?,
         quick,
+        only: only.iter().map(ToString::to_string).collect(),
         ceilings: read(&shop.root.join(CEILINGS))?,
     };
-    let interfaces = tests.all()?;
+    let (jobs, interfaces) = tests.all()?;
     tests.guests.all_held()?;
     println!(
-        "\nlive tests: all held, {interfaces} different sched_ext interfaces, {} s",
+        "\nlive tests: {jobs} jobs, all held, {interfaces} different sched_ext interfaces, {} s",
         begin.elapsed().as_secs()
     );
     Ok(())
@@ -83,9 +91,15 @@ fn interface(version: &str) -> &'static str {
 }
 
 impl Tests {
-    /// How many interfaces were tried.
-    fn all(&self) -> Result<usize> {
-        self.without_sched_ext()?;
+    fn is_wanted(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|own| name.starts_with(own))
+    }
+
+    /// How many jobs and interfaces were tried.
+    fn all(&self) -> Result<(usize, usize)> {
+        if self.only.is_empty() {
+            self.without_sched_ext()?;
+        }
         let versions = self.kernels()?;
         let interfaces: BTreeSet<_> = versions.iter().map(|version| interface(version)).collect();
         if interfaces.len() < 2 {
@@ -120,24 +134,34 @@ impl Tests {
         if !self.quick {
             self.add_rest(&mut jobs, newest);
         }
+        jobs.retain(|(name, _)| self.is_wanted(name));
+        let mut count = jobs.len();
         // Two at a time: each guest with one clock takes one thread of this machine.
         self.guests.side_by_side(2, &jobs);
         // Alone: it is the one that minds a busy machine.
-        if let Some(newest) = newest {
-            let name = format!("x86_64-{newest}");
+        let last = newest.map(|newest| (newest, format!("x86_64-{newest}")));
+        if let Some((newest, name)) = last.filter(|(_, name)| self.is_wanted(name)) {
             let mut said = Said::default();
             self.steps(&mut said, &name, &["--arch", "x86_64", "--kernel", newest])?;
             print!("{}", said.0);
+            count += 1;
         }
         if self.quick {
             println!(
                 "**** NOT TRIED with LIVE_QUICK: all kernels and interfaces, own images, killed \
                  loader, placement, hints, shares, the unit (make live-test)"
             );
-        } else {
+        } else if self.is_wanted("systemd") {
             unit::in_guest(&self.guests)?;
+            count += 1;
         }
-        Ok(tried.len())
+        if count == 0 {
+            let only = self.only.join(" ");
+            return Err(usage(format!(
+                "live-tests: no job's name begins so: {only}"
+            )));
+        }
+        Ok((count, tried.len()))
     }
 
     /// Adds the jobs that only the full size has.
