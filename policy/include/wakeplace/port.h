@@ -68,7 +68,6 @@ extern void bpf_iter_num_destroy(struct wp_iter_num *it) __attribute__((weak, se
 		__typeof__(*(ptr)) wp_v = __sync_fetch_and_add((ptr), (value));                    \
 		WP_BARRIER(wp_v);                                                                  \
 	} while (0)
-/* Returns what was there; ordered as WP_ADD_ORDERED. */
 #define WP_SWAP(ptr, value) __sync_lock_test_and_set((ptr), (value))
 #define WP_TAKE(ptr) WP_SWAP(ptr, 0)
 /* Returns what was there: `from` if it is `to` now. */

@@ -143,8 +143,8 @@ WP_INLINE void wp_live_group_enter(struct wp_live_groups *groups, struct wp_live
  * that writes looks after its write, and whoever changes the group later looks after the change.
  * One of the two finds what is out of date.
  *
- * That a look is not made before the write or change is by their atomic operations, which no CPU
- * reorders: the addition to the load in wp_live_member_count, the exchange in
+ * That a look is not made before the write or change is by their atomic operations, whose results
+ * are used (WP_ADD_ORDERED): the addition to the load in wp_live_member_count, the exchange in
  * wp_live_group_count_odd for a weight, and the two of wp_live_group_enter. A caller that changes
  * what wp_live_group_part reads has one of them between the change and this.
  */
