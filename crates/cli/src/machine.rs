@@ -69,10 +69,9 @@ impl CoreView {
             .map(|dom| (dom.topo_level, domain(platform, ctx, dom)))
             .collect();
         domains.sort_by_key(|(level, domain)| (*level, domain.cpus.first().copied()));
-        let energy = &ctx.perf_doms[..ctx.nr_perf_doms as usize];
         Ok(Self {
             domains: domains.into_iter().map(|(_, domain)| domain).collect(),
-            energy: energy.iter().map(energy_states).collect(),
+            energy: core.energy_tables().map(energy_states).collect(),
             energy_inactive: core.energy_inactive(),
         })
     }
@@ -133,8 +132,7 @@ fn flags(bits: u32) -> Vec<&'static str> {
 }
 
 /// The states of the core's energy model of a domain.
-fn energy_states(domain: &sys::wp_perf_domain) -> Vec<EnergyState> {
-    let table = &domain.table[(domain.live & 1) as usize];
+fn energy_states(table: &sys::wp_em_perf_table) -> Vec<EnergyState> {
     let states = &table.state[..table.nr_states as usize];
     let state = |s: &sys::wp_em_perf_state| EnergyState {
         performance: s.performance,

@@ -43,6 +43,11 @@ LED(int, may_migrate, "can_migrate_task", "may_migrate",
 	(struct task_struct *p, struct lb_env *env));
 LED(int, pushes, "need_active_balance", "pushes", (struct lb_env *env));
 
+/*
+ * A call of detach_tasks() looks at SCHED_NR_MIGRATE_BREAK tasks at most: 32 or 8 in 6.1.176,
+ * 6.12.117 and 7.3.4, and in 5.10.223 (sched_nr_migrate_break). A changed tree's call that looks at
+ * so many as this is not told of.
+ */
 #define MOST_OFFERED 256
 #define OFFERED_WORDS BITS_TO_LONGS(NR_CPUS)
 
@@ -220,16 +225,17 @@ static unsigned int flags_of_offered(struct task_struct *p, struct lb_env *env)
 	return flags;
 }
 
-/* What task_h_load() is about to say of a task of the root group, whose queue's is once a jiffy. */
+/*
+ * What task_h_load() is about to say of a task of the root group: the whole load of the queue is
+ * its share of the CPU, as of the jiffy's first question (part_of_cpu has why it is not called).
+ */
 static unsigned int h_load_next(struct task_struct *p)
 {
 #ifdef CONFIG_FAIR_GROUP_SCHED
 	struct cfs_rq *cfs = &task_rq(p)->cfs;
-	unsigned long h_load = cfs->avg.load_avg;
+	bool is_fresh = cfs->last_h_load_update == jiffies;
 
-	if (cfs->last_h_load_update == jiffies)
-		h_load = cfs->h_load;
-	return div64_ul(p->se.avg.load_avg * h_load, cfs->avg.load_avg + 1);
+	return part_of_cpu(cfs, is_fresh ? cfs->h_load : cfs->avg.load_avg, p->se.avg.load_avg);
 #else
 	return p->se.avg.load_avg;
 #endif

@@ -9,7 +9,7 @@
  *
  * Tests by part: (a scenario runs twice: a WARN, a fault or two results that differ fail it)
  * kernel_diff.rs: `the_core_decides_as_the_kernel` (the core answers from these fields:
- * `choice_of`, `groups_of`, `cache_of`, `party_of`, `h_load_of`, `number_of_wakee`,
+ * `choice_of`, `groups_of`, `cache_of`, `party_of`, `h_load_of`, `part_of_cpu`, `number_of_wakee`,
  * `task_estimate`); `a_decision_is_explained_by_the_trees_own_figures` (`tell_choices`,
  * `idle_state_of`, capacities). `pressure_of` is 0 there, so no test compares it. The rest is read
  * by `choice_of`.
@@ -190,17 +190,26 @@ static unsigned int number_of_wakee(const struct task_struct *p)
 }
 
 /*
- * As task_h_load(), from what the tree's own left of it: a queue's share of its CPU, which is
- * refreshed once a jiffy. Said after the decision: it was refreshed where it was needed. `load` is
- * the task's as wake_affine() saw it, which is before it is brought up to date.
+ * What task_h_load() says of a task in this queue whose own load is `load`. The tree's is not
+ * called: it refreshes the queue's `h_load` once a jiffy, so that a question before the tree's own
+ * would settle what the tree finds.
+ */
+#ifdef CONFIG_FAIR_GROUP_SCHED
+static unsigned int part_of_cpu(const struct cfs_rq *cfs, unsigned long h_load, unsigned long load)
+{
+	return div64_ul(load * h_load, READ_ONCE(cfs->avg.load_avg) + 1);
+}
+#endif
+
+/*
+ * As task_h_load(), from what the tree's own left of it: a queue's share of its CPU. Said after the
+ * decision: it was refreshed where it was needed. `load` is the task's as wake_affine() saw it,
+ * which is before it is brought up to date.
  */
 static unsigned int h_load_of(struct task_struct *p, unsigned long load)
 {
 #ifdef CONFIG_FAIR_GROUP_SCHED
-	struct cfs_rq *cfs = p->se.cfs_rq;
-
-	return div64_ul(load * READ_ONCE(cfs->h_load),
-			READ_ONCE(cfs->avg.load_avg) + 1);
+	return part_of_cpu(p->se.cfs_rq, READ_ONCE(p->se.cfs_rq->h_load), load);
 #else
 	return load;
 #endif

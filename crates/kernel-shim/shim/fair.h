@@ -39,7 +39,8 @@ WP_LED(struct rq *, sched_balance_find_src_rq, src_rq, (struct lb_env *env,
 #ifdef WPK_HAS_FIND_BUSIEST_QUEUE
 WP_LED(struct rq *, find_busiest_queue, src_rq, (struct lb_env *env, struct sched_group *group));
 #endif
-#ifdef WPK_HAS_DETACH_TASKS
+/* The two tell of a pull together. */
+#if defined(WPK_HAS_DETACH_TASKS) && defined(WPK_HAS_CAN_MIGRATE_TASK)
 WP_LED(int, detach_tasks, detach, (struct lb_env *env));
 WP_LED(int, can_migrate_task, may_migrate, (struct task_struct *p, struct lb_env *env));
 #endif

@@ -18,8 +18,8 @@
 //! well. Free: what leaves every figure as it is (ARCHITECTURE.md, "What a change may touch").
 //! Tests by part: `frames_by_hand` (`judged`, `report`),
 //! `an_end_is_that_of_the_frame_that_was_handed_on` (`woken`, `end`),
-//! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
-//! (`open`), `a_lost_frame_is_given_up` (`give_up`), `an_end_with_a_number_is_of_that_frame`
+//! `a_foreign_wake_hands_on_nothing` (`woken`), `what_was_kept_is_the_oldest_frame`
+//! (`open`), `a_lost_frame_is_given_up` (`give_up`, `close`), `an_end_with_a_number_is_of_that_frame`
 //! (`end_numbered`), late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`,
 //! `works_on`, `late`), late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`,
 //! `is_under_way`, `takes`), `the_time_of_a_frame_that_many_follow_is_cut` (`cut`,
@@ -30,6 +30,8 @@
 //! crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand,
 //! crates/metrics/src/late_frames.rs::a_dropped_frame_says_who_was_busy
 
+mod workers;
+
 use crate::late_frames::LateChain;
 use crate::metric::Values;
 use crate::stages::{Split, Stretch, Watch};
@@ -38,6 +40,7 @@ use wakeplace_engine::observe::Waking;
 use wakeplace_engine::{Happening, Observer};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Chain, FrameFigures, JudgedFrame, Workload};
+use workers::{Workers, Works};
 
 /// Open frames of a chain whose time is split; of one that so many have followed, the time up to
 /// then.
@@ -59,8 +62,9 @@ struct Record {
     frames: Vec<Frame>,
     /// Frames that are neither done nor given up.
     open: BTreeSet<usize>,
-    /// What each task works on.
-    of_task: BTreeMap<u32, Works>,
+    /// The same by who began them.
+    open_of: BTreeSet<(u32, usize)>,
+    workers: Workers,
     /// When frames were done that have not begun yet, by number.
     early: BTreeMap<u32, u64>,
     /// Who has worked for the chain.
@@ -88,14 +92,6 @@ struct Frame {
     behind: Option<(u32, u32)>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Works {
-    /// On this frame.
-    On(usize),
-    /// On none: it was woken by somebody who works on none, and has not been handed one.
-    Elsewhere,
-}
-
 impl Record {
     /// No frame has begun yet.
     fn new(chain: &Chain) -> Self {
@@ -104,7 +100,8 @@ impl Record {
             deadline_ns: chain.deadline_ns,
             frames: Vec::new(),
             open: BTreeSet::new(),
-            of_task: BTreeMap::new(),
+            open_of: BTreeSet::new(),
+            workers: Workers::default(),
             early: BTreeMap::new(),
             members: BTreeSet::new(),
             last: BTreeMap::new(),
@@ -130,6 +127,7 @@ impl Record {
         if end_ns.is_none() {
             self.followed.push(frame);
             self.open.insert(frame);
+            self.open_of.insert((task, frame));
         }
         self.frames.push(Frame {
             first: task,
@@ -143,7 +141,7 @@ impl Record {
 
     /// The task works on this frame from now on, if not already.
     fn takes(&mut self, now_ns: u64, task: u32, frame: usize) {
-        self.of_task.insert(task, Works::On(frame));
+        self.workers.set(task, Some(Works::On(frame)));
         self.members.insert(task);
         let last = self.last.entry(task).or_insert((frame, now_ns));
         if last.0 != frame {
@@ -164,8 +162,8 @@ impl Record {
 
     /// The frame that the task works on now, if it works for the chain.
     fn works_on(&self, task: u32) -> Option<usize> {
-        match self.of_task.get(&task) {
-            Some(Works::On(frame)) => Some(*frame).filter(|frame| self.is_open(*frame)),
+        match self.workers.get(task) {
+            Some(Works::On(frame)) => Some(frame).filter(|frame| self.is_open(*frame)),
             Some(Works::Elsewhere) => None,
             // As `end` has it: it took what was kept for it.
             None if self.members.contains(&task) => self.open.first().copied(),
@@ -199,7 +197,7 @@ impl Record {
     /// The woken task works on the waker's frame, on its own, or on none. Returns whether it works
     /// on one.
     fn woken(&mut self, now_ns: u64, it: &Waking) -> bool {
-        let works = |task: u32| self.of_task.get(&task).copied();
+        let works = |task: u32| self.workers.get(task);
         let (waker, own) = (it.waker.and_then(works), works(it.task));
         let on_open = |works| matches!(works, Some(Works::On(frame)) if self.is_open(frame));
         match waker {
@@ -212,19 +210,19 @@ impl Record {
             _ if on_open(own) => {}
             // The waker went on with what was kept for it: which frame that is, nobody has said.
             Some(Works::On(_)) => {
-                self.of_task.remove(&it.task);
+                self.workers.set(it.task, None);
             }
             Some(Works::Elsewhere) | None => {
-                self.of_task.insert(it.task, Works::Elsewhere);
+                self.workers.set(it.task, Some(Works::Elsewhere));
             }
         }
-        matches!(self.of_task.get(&it.task), Some(Works::On(_)))
+        matches!(self.workers.get(it.task), Some(Works::On(_)))
     }
 
     /// The task's work ends a frame: the one that it is on; if it is on none, the first open one.
     fn end(&mut self, now_ns: u64, task: u32) {
         self.members.insert(task);
-        let done = match self.of_task.remove(&task) {
+        let done = match self.workers.set(task, None) {
             Some(Works::On(frame)) => Some(frame).filter(|frame| self.is_open(*frame)),
             Some(Works::Elsewhere) => None,
             None => self.open.first().copied(),
@@ -243,29 +241,28 @@ impl Record {
     /// This frame is done: earlier ones of the same thread that nobody works on never will be.
     fn give_up(&mut self, done: usize) {
         let first = self.frames[done].first;
-        let earlier = self.open.range(..done).copied();
-        let lost =
-            |frame: &usize| self.frames[*frame].first == first && !self.works(*frame, |_| true);
-        let lost: Vec<usize> = earlier.filter(lost).collect();
+        let earlier = self.open_of.range((first, 0)..(first, done));
+        let lost = |frame: &usize| self.workers.on(*frame).next().is_none();
+        let lost: Vec<usize> = earlier.map(|(_, frame)| *frame).filter(lost).collect();
         for frame in lost {
-            self.open.remove(&frame);
-            self.followed.retain(|other| *other != frame);
+            self.close(frame);
         }
     }
 
-    /// Somebody for whom that holds works on this frame.
-    fn works(&self, frame: usize, which: impl Fn(u32) -> bool) -> bool {
-        let mut all = self.of_task.iter();
-        all.any(|(task, on)| matches!(on, Works::On(of) if *of == frame) && which(*task))
+    /// The frame is open no longer.
+    fn close(&mut self, frame: usize) {
+        self.open.remove(&frame);
+        self.open_of.remove(&(self.frames[frame].first, frame));
+        self.followed.retain(|other| *other != frame);
     }
 
     /// The task goes to sleep. If it has handed its frame on to nobody, it is noted which of those
     /// that follow it was at work on an earlier frame meanwhile.
     fn sleeps(&mut self, task: u32, watch: &Watch) {
-        let Some(Works::On(frame)) = self.of_task.get(&task).copied() else {
+        let Some(Works::On(frame)) = self.workers.get(task) else {
             return;
         };
-        if !self.is_open(frame) || self.works(frame, |other| other != task) {
+        if !self.is_open(frame) || self.workers.on(frame).any(|other| other != task) {
             return;
         }
         let since_ns = self.last.get(&task).map_or(0, |last| last.1);
@@ -285,8 +282,7 @@ impl Record {
 
     /// The frame is done, and its time is over.
     fn done(&mut self, now_ns: u64, frame: usize) {
-        self.open.remove(&frame);
-        self.followed.retain(|other| *other != frame);
+        self.close(frame);
         let frame = &mut self.frames[frame];
         frame.end_ns = Some(now_ns);
         if let Some(split) = &mut frame.split {
@@ -331,7 +327,7 @@ impl Record {
 
     /// At the end of the run somebody is at work on it.
     fn is_under_way(&self, frame: usize, watch: &Watch) -> bool {
-        self.works(frame, |task| watch.is_awake(task))
+        self.workers.on(frame).any(|task| watch.is_awake(task))
     }
 }
 

@@ -7,7 +7,8 @@
 //! `copy_topology`), topology_numa.rs: `refusals` (`topology_error`), energy_vectors.rs:
 //! `registration_errors` (`describe_energy`, `fill_scratch`, `energy_error`),
 //! `table_update_changes_the_decision` (`update_energy_model`), energy_7_3.rs: `limits_of_a_domain`
-//! (`limit_energy_model`), energy_no_watts.rs: `costs_of_hikey960` (a model by clocks),
+//! (`limit_energy_model`), energy_no_watts.rs: `costs_of_hikey960` (a model by clocks,
+//! `energy_tables`), `a_machine_that_has_a_model_keeps_it` (`energy_without_watts`),
 //! frequency.rs: `rate_limit_values` (`describe_freq`), sched_mc.rs: `the_topology_of_a_dual`
 //! (`describe_sched_mc`), cache_rent.rs: `five_far_wakeups_pay_a_move` (`PriceFacts`). `room` has
 //! no test of its own: a machine that is refused shows a fault of its.
@@ -414,6 +415,21 @@ fn energy_error(domain: usize, error: u32) -> Result<(), MachineError> {
 }
 
 impl Core {
+    /// The energy model: of each performance domain the table that is in force.
+    pub fn energy_tables(&self) -> impl Iterator<Item = &sys::wp_em_perf_table> + '_ {
+        let ctx = self.state();
+        ctx.perf_doms[..ctx.nr_perf_doms as usize]
+            .iter()
+            .map(|domain| &domain.table[(domain.live & 1) as usize])
+    }
+
+    /// The energy model has costs of no power, a driver's or made of capacities and clocks
+    /// (docs/rules/energy-no-watts.md#no-watts-when): nobody states joules of it.
+    #[must_use]
+    pub fn energy_without_watts(&self) -> bool {
+        self.energy_tables().any(|table| table.artificial != 0)
+    }
+
     /// Replaces the energy model table of a domain while tasks run (binning, temperature).
     ///
     /// # Errors

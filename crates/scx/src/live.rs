@@ -15,7 +15,7 @@
 //! hotplug-storm: `cpus_changed`, `rebuild`; `detach` and `exit` at the end),
 //! scripts/live/shares.sh (`shares_are_per_cpu`), guest.sh placement (`live_core`, `write_context`:
 //! big CPUs are known). `queued_wakeups` is what `queues_wakeups` says. `follow_bound_tasks`,
-//! `is_clean`, `kernel_error` and `text` have no test of their own. `bss`, `bss_mut` and
+//! `is_clean`, `kernel_error` and `text` have no test of their own. `bss`, `bss_mut`, `core` and
 //! `monotonic_ns` have no test of their own.
 //!
 //! Callers: schedule.rs.
@@ -277,6 +277,11 @@ impl Live {
             bss.cgroups.most_cpus = machine.facts.capacity.len() as u32;
         }
         Ok(live)
+    }
+
+    /// The core as it was built for the machine: nothing of it is of what has happened since.
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
     }
 
     /// Does the kernel hand wake-ups to their targets' lists?

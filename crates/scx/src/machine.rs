@@ -30,7 +30,7 @@ use wakeplace_platform::sysfs::{
 };
 use wakeplace_platform::{CpuId, Platform, PlatformError, PowerUnit};
 use wakeplace_policy_sys::{
-    FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, PriceFacts, SchedMcFacts, sys,
+    Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, PriceFacts, SchedMcFacts, sys,
 };
 
 /// Length of a tick where no configuration of the kernel is to be had: `CONFIG_HZ=250`, the
@@ -182,25 +182,12 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
 }
 
 impl Machine {
-    /// What the policy's energy model is of, in words: powers, or capacities and clocks alone
-    /// (docs/rules/energy-no-watts.md#no-watts-when). None: there is no model.
-    pub(crate) fn energy_under(&self, policy: &Policy) -> Option<String> {
-        match self.without_watts(policy) {
+    /// What the energy model of a core for this machine is of, in words: powers, or capacities and
+    /// clocks alone. None: there is no model.
+    pub(crate) fn energy_under(&self, core: &Core) -> Option<String> {
+        match core.energy_without_watts() {
             true => Some("capacities and clocks, without powers".to_owned()),
             false => self.energy.clone(),
-        }
-    }
-
-    /// Whether the policy's energy model has no powers, so that nobody states joules of it.
-    pub(crate) fn without_watts(&self, policy: &Policy) -> bool {
-        let facts = &self.facts;
-        let has_threads = facts.levels.iter().any(|level| level.shares_capacity);
-        let differ = self.classes.len() > 1 && !facts.freq_domains.is_empty();
-        let registered = !self.domains.is_empty();
-        match policy.core_params().energy_no_watts {
-            sys::WP_NO_WATTS_ALWAYS => registered || (differ && !has_threads),
-            sys::WP_NO_WATTS_MISSING => !registered && differ && !has_threads,
-            _ => false,
         }
     }
 

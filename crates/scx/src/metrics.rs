@@ -29,7 +29,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wakeplace_policy_sys::{Policy, Reason};
+use wakeplace_policy_sys::{Core, Reason};
 
 /// Version of the object that `status --format json` prints.
 const SCHEMA_VERSION: u32 = 1;
@@ -50,9 +50,9 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The CPUs of each class and performance domain of the machine; what the policy's energy model
-    /// is of.
-    pub(crate) fn new(machine: &Machine, policy: &Policy) -> Self {
+    /// The CPUs of each class and performance domain of the machine; what the energy model of its
+    /// core is of.
+    pub(crate) fn new(machine: &Machine, core: &Core) -> Self {
         let class = |(at, name): (usize, &String)| {
             let of_class = |(_, class): &(usize, &usize)| **class == at;
             let cpus = machine.class_of.iter().enumerate().filter(of_class);
@@ -64,10 +64,10 @@ impl Shape {
         };
         Self {
             source: machine.source.clone(),
-            energy: machine.energy_under(policy),
+            energy: machine.energy_under(core),
             classes: machine.classes.iter().enumerate().map(class).collect(),
             domains: machine.domains.iter().map(domain).collect(),
-            joules: machine.power_in_watts && !machine.without_watts(policy),
+            joules: machine.power_in_watts && !core.energy_without_watts(),
         }
     }
 }

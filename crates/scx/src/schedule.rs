@@ -110,7 +110,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         })?;
     let mut live = Live::load(&machine, &policy, args.verbose > 1).map_err(Failure::environment)?;
     if args.verbose > 0 {
-        say_how(&live, &machine, &policy);
+        say_how(&live, &machine);
     }
     live.attach().map_err(Failure::environment)?;
     say(&format!(
@@ -130,8 +130,8 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     }
     let since_ns = monotonic_ns();
     let mut running = Running {
+        shape: Arc::new(Shape::new(&machine, live.core())),
         live,
-        shape: Arc::new(Shape::new(&machine, &policy)),
         machine,
         wanted,
         policy,
@@ -147,12 +147,12 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
 }
 
 /// What the kernel has made of it, and lets it do.
-fn say_how(live: &Live, machine: &Machine, policy: &Policy) {
+fn say_how(live: &Live, machine: &Machine) {
     for (program, insns) in live.verified_insns() {
         let insns = insns.map_or_else(|| "unknown".to_owned(), |insns| insns.to_string());
         say(&format!("verified: {program} {insns}"));
     }
-    say(&match machine.energy_under(policy) {
+    say(&match machine.energy_under(live.core()) {
         Some(energy) => format!("energy model: {energy}"),
         None => "no energy model".to_owned(),
     });
@@ -290,7 +290,7 @@ impl Running {
         self.live
             .rebuild(&self.machine, &self.policy)
             .map_err(Failure::environment)?;
-        self.shape = Arc::new(Shape::new(&self.machine, &self.policy));
+        self.shape = Arc::new(Shape::new(&self.machine, self.live.core()));
         Ok(())
     }
 }

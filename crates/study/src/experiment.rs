@@ -18,8 +18,8 @@
 
 use crate::comparison::{
     Comparison, DROPPED_FRAMES, FRAME_METRICS, Origin, PolicyRuns, drawn_anyway, endings,
-    given_deadlines, hardware_clocks, has_dropped, has_frames, modelled_power, own_deadlines,
-    stuck, together, warnings,
+    given_deadlines, hardware_clocks, has_dropped, has_frames, modelled_power, no_watts_anyway,
+    own_deadlines, stuck, together, warnings,
 };
 use crate::hotplug::shown;
 use crate::identity::hash_of;
@@ -252,6 +252,8 @@ impl Experiment {
         }
         all.extend(warnings(&runs, workloads, &self.seeds));
         all.extend(drawn_anyway(&runs, &self.platform));
+        let named = self.contenders().map(|(name, policy, _)| (name, policy));
+        all.extend(no_watts_anyway(named, &self.platform));
         all.extend(runs.iter().filter_map(cut_timeline));
         for (name, policy, scheduler) in self.contenders() {
             let notes = scheduler.map(|scheduler| scheduler.notes.clone());

@@ -15,9 +15,10 @@
  * `wp_imbalance_of_load`), `numa_imbalance` (`wp_imbalance_of_spare`),
  * `sibling_difference_per_core` (`wp_sibling_imbalance`, `wp_busiest_prefers_sibling`),
  * `source_queue` (`wp_find_busiest_queue`, `wp_source_offer`); all/pulls.rs:
- * `a_lone_task_leaves_a_busy_core` (`wp_lone_stays`); fixtures/balance: idle-4-against-*.toml,
- * fill-local-*.toml; all/kept.rs: `kept_sums_change_no_answer`
- * (`wp_find_busiest`, `wp_find_busiest_of_groups`, `wp_find_busiest_group`).
+ * `a_lone_task_leaves_a_busy_core`, `a_lone_task_goes_to_a_cluster_of_its_size`
+ * (`wp_lone_stays`); fixtures/balance: idle-4-against-*.toml, fill-local-*.toml; all/kept.rs:
+ * `kept_sums_change_no_answer` (`wp_find_busiest`, `wp_find_busiest_of_groups`,
+ * `wp_find_busiest_group`).
  *
  * Callers: `wp_balance_source` (balance.c) calls `wp_find_busiest`.
  *

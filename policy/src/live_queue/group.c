@@ -57,7 +57,11 @@
  * CPUs change meanwhile, a step each time. Chosen by us. */
 #define WP_LIVE_GROUP_STEPS (8 * WP_LIVE_GROUP_LEVELS)
 
-/* Groups count as soon as one has another weight than all others by default. */
+/*
+ * Groups count as soon as one has another weight than all others by default. Its exchange is needed
+ * even where nothing changes: by it other CPUs see the new weight before this one looks at what the
+ * parent has of the group (wp_live_group_settle).
+ */
 WP_INLINE void wp_live_group_count_odd(struct wp_live_groups *groups, struct wp_live_group *g)
 {
 	u32 odd = g->known && (g->idle || g->shares != WP_SCALE);
@@ -138,6 +142,11 @@ WP_INLINE void wp_live_group_enter(struct wp_live_groups *groups, struct wp_live
  * side by side, each after it has changed the group. Who has written looks again: so the last one
  * that writes looks after its write, and whoever changes the group later looks after the change.
  * One of the two finds what is out of date.
+ *
+ * That a look is not made before the write or change is by their atomic operations, whose results
+ * are used (WP_ADD_ORDERED): the addition to the load in wp_live_member_count, the exchange in
+ * wp_live_group_count_odd for a weight, and the two of wp_live_group_enter. A caller that changes
+ * what wp_live_group_part reads has one of them between the change and this.
  */
 WP_INLINE void wp_live_group_settle(struct wp_live_groups *groups, u32 group)
 {

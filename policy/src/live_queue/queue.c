@@ -167,12 +167,18 @@ WP_INLINE void wp_live_queue_reweigh(struct wp_task *task, u32 weight)
 	task->deadline_ns = wp_live_queue_share(task->deadline_ns, task->weight, weight);
 }
 
+/* Does the task stand in the queue of `cpu` with the weight that it has now? A sleeper that a queue
+ * keeps does, too. */
+WP_INLINE int wp_live_queue_stands(const struct wp_task *task, u32 cpu)
+{
+	return task->vq_weight == task->weight && task->vtime_cpu == cpu;
+}
+
 /* The task waits on `cpu` from now on: its place in that queue's order is deadline_ns. */
 WP_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			      u32 cpu, u64 now_ns)
 {
-	if (wp_live_queue_goes_on(ctx, task, cpu, now_ns) ||
-	    (task->vq_weight == task->weight && task->vtime_cpu == cpu))
+	if (wp_live_queue_goes_on(ctx, task, cpu, now_ns) || wp_live_queue_stands(task, cpu))
 		return 0;
 	wp_live_queue_leave(ctx, task, 0, now_ns);
 	wp_live_queue_join(ctx, task, cpu, now_ns);
@@ -187,7 +193,7 @@ WP_SMALL_FN int wp_live_queue_start(struct wp_ctx *ctx WP_NONNULL, struct wp_tas
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	/* placed there already, as nearly always: a call that did nothing would cost more */
-	if (task->vq_place || task->vq_weight != task->weight || task->vtime_cpu != cpu)
+	if (task->vq_place || !wp_live_queue_stands(task, cpu))
 		wp_live_queue_place(ctx, task, cpu, now_ns);
 	c->live.curr_vtime_ns = task->vtime_ns;
 	c->live.curr_deadline_ns = task->deadline_ns;

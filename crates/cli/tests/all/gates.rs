@@ -90,8 +90,7 @@ fn a_study_is_a_gate() {
     assert_code(&study(&one), 0);
     assert_code(&study(&[&one[..], &["--strict"]].concat()), 1);
     // A case without a result fails, whatever is expected.
-    let stuck = r#"{"tasks": {"a": {"loop": 1, "wait": {"ref": "c", "mutex": "m"}}}}"#;
-    common::file(&folder, "stuck.json", stuck);
+    common::stuck_load(&folder);
     let six = "periodic:n=6,period=16ms,duty=5%,start=spread";
     common::file(&folder, "mine.toml", &STUDY.replace(six, "stuck.json"));
     assert_code(&study(&["--expect=task_work_s>=0"]), 1);
@@ -229,8 +228,7 @@ fn a_sweep_has_a_base() {
     let other = expected(["0", "0", "0"], ["1", "0", "0"]);
     assert_eq!(suites(folder.path()), other);
     // What is compared with a base that has no result fails.
-    let stuck = r#"{"tasks": {"a": {"loop": 1, "wait": {"ref": "c", "mutex": "m"}}}}"#;
-    common::file(&folder, "stuck.json", stuck);
+    common::stuck_load(&folder);
     let asked = [
         "sweep",
         "--platform=hikey960",
@@ -250,8 +248,7 @@ fn a_sweep_has_a_base() {
 #[test]
 fn beside_a_stuck_load_nothing_is_judged() {
     let folder = folder();
-    let text = r#"{"tasks": {"good": {"run": 10, "sleep": 990}, "spin": {"run": 0}}}"#;
-    common::file(&folder, "app.json", text);
+    common::spinning_load(&folder);
     let args = [
         "compare",
         "--platform=tc2",

@@ -93,8 +93,7 @@ fn threads_change_nothing_where_balancing_and_preemption_do() {
 #[test]
 fn a_task_that_never_lets_time_pass_is_named() {
     let folder = folder();
-    let text = r#"{"tasks": {"good": {"run": 10, "sleep": 990}, "spin": {"run": 0}}}"#;
-    common::file(&folder, "app.json", text);
+    common::spinning_load(&folder);
     let args = [
         "sim",
         "--platform=tc2",

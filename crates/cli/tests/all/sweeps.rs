@@ -333,9 +333,7 @@ fn a_store_of_anybodys_ends_with_a_sentence() {
 #[test]
 fn a_stuck_cell_does_not_end_the_sweep() {
     let folder = folder();
-    // One thread waits for a condition that nobody signals.
-    let stuck = r#"{"tasks": {"a": {"loop": 1, "wait": {"ref": "c", "mutex": "m"}}}}"#;
-    common::file(&folder, "stuck.json", stuck);
+    common::stuck_load(&folder);
     let args = [
         "sweep",
         "--platform=hikey960",

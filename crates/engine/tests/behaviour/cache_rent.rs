@@ -5,31 +5,11 @@
 //! itself is crates/policy-sys/tests/all/cache_rent.rs. Free: lengths of steps and runs.
 //! Tests by part (in crates/engine/src): nearness.rs: `a_pair_meets_in_one_cache` (`prices`);
 //! machine.rs: `lines_without_costs_have_no_price` (`facts_of_run`).
-//! Helpers, and who fails with them: `machine`, `pair`, `on_cpu_2` (both).
+//! Helpers, and who fails with them: `pair`, `on_cpu_2` (both).
 
 use crate::common::*;
 use wakeplace_engine::Options;
-use wakeplace_platform::{Platform, Transfer};
 use wakeplace_workload::{Channel, Event, Loops, Shared, TaskScript, Workload};
-
-/// Two caches of two CPUs. A line takes 20 ns within one and 70 ns between them, a move 15 us.
-fn machine() -> Platform {
-    let board = Board {
-        clusters: vec![(2, 1024), (2, 1024)],
-        ..Board::symmetric(1)
-    };
-    let mut platform = board.platform();
-    let source = platform.costs.source.clone();
-    platform.transfer = Some(Transfer {
-        smt_ns: None,
-        cluster_ns: None,
-        cache_ns: Some(20),
-        node_ns: Some(70),
-        other_node_ns: None,
-        source,
-    });
-    platform
-}
 
 /// Two tasks that wake each other 100 times, with 10 us of work each time. The first stays on CPU
 /// 0; the second begins on CPU 2 and may go anywhere.
@@ -64,7 +44,7 @@ fn pair() -> Workload {
 fn on_cpu_2(lines: &str, options: &Options) -> (usize, u32) {
     let settings = [("governor", "performance"), ("cache_rent_lines", lines)];
     let policy = policy("linux-7.3", &settings);
-    let (_, log) = simulate(&machine(), &policy, &pair(), options);
+    let (_, log) = simulate(&two_caches(2, false), &policy, &pair(), options);
     let turns = log.stretches(1);
     let turns = turns.iter().filter(|turn| turn.from > 20 * MS);
     let cpus: Vec<u32> = turns.map(|turn| turn.cpu).collect();

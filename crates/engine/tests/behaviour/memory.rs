@@ -3,45 +3,18 @@
 //! cache 70. Each expectation is the difference from the same run on a machine that says nothing of
 //! its caches: waits then take what the script says.
 //!
-//! What must stay: distances and sizes are of the machine made here; the run without caches is the
+//! What must stay: distances and sizes are those of `two_caches`; the run without caches is the
 //! base of each difference. Free: sizes and times of the machine, if the differences are worked out
 //! anew.
 //! Tests by part (in crates/engine/src): nearness.rs: `sets_compete_for_their_cache` (`Cache`);
 //! mechanics/memory.rs: `sets_compete_for_their_cache` (room), `a_set_follows_its_task` (a move);
 //! mechanics/memory.rs: `a_shared_set_comes_from_its_users`.
-//! Helpers, and who fails with them: `machine` (`sets_compete_for_their_cache`,
-//! `a_shared_set_comes_from_its_users` and 1 more); `stall`, `with_set` (`a_set_follows_its_task`
-//! and 2 more); `longer` (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users` and 1
-//! more); `waiter` (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users`).
+//! Helpers, and who fails with them: `stall`, `with_set` (`a_set_follows_its_task` and 2 more);
+//! `longer` (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users` and 1 more);
+//! `waiter` (`sets_compete_for_their_cache`, `a_shared_set_comes_from_its_users`).
 
 use crate::common::*;
-use wakeplace_platform::{Cache, Platform, Transfer};
 use wakeplace_workload::{Event, Loops, Phase, SharedSet, TaskScript, WorkingSet, Workload};
-
-/// The machine of two caches, stated or not.
-fn machine(caches: bool) -> Platform {
-    let board = Board {
-        clusters: vec![(2, 1024), (2, 1024)],
-        ..Board::symmetric(1)
-    };
-    let mut platform = board.platform();
-    let source = platform.costs.source.clone();
-    platform.transfer = Some(Transfer {
-        smt_ns: None,
-        cluster_ns: None,
-        cache_ns: Some(20),
-        node_ns: Some(70),
-        other_node_ns: None,
-        source: source.clone(),
-    });
-    platform.cache = caches.then_some(Cache {
-        last_level_kib: 1024,
-        hit_ns: 10,
-        memory_ns: 60,
-        source,
-    });
-    platform
-}
 
 /// The step that waits for memory.
 fn stall(cpu_us: u64) -> Event {
@@ -67,7 +40,7 @@ fn waiter(cpu: u32, set: WorkingSet, wait_us: u64) -> TaskScript {
 /// How much longer each task's last stretches are with caches than without, ns, the last first.
 fn longer(load: &Workload, stretches: usize) -> Vec<Vec<i64>> {
     let lengths = |caches| {
-        let (_, log) = simulate(&machine(caches), &performance(), load, &all_on(S));
+        let (_, log) = simulate(&two_caches(2, caches), &performance(), load, &all_on(S));
         let of = |task: usize| {
             let all = log.stretches(task as u32);
             let last = all.iter().rev().take(stretches);

@@ -13,7 +13,7 @@
 //! (`sets_that_fit_apart_alone_are_spread`).
 
 use crate::common::*;
-use wakeplace_platform::{Cache, Platform, Transfer};
+use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{Event, Loops, TaskScript, WorkingSet};
 
@@ -29,7 +29,7 @@ fn released(cpu: u32, process: Option<u32>) -> TaskScript {
     task
 }
 
-/// Two caches of four CPUs.
+/// Two caches of four CPUs, of which nothing is stated.
 fn board() -> Platform {
     let board = Board {
         clusters: vec![(4, 1024), (4, 1024)],
@@ -96,31 +96,14 @@ fn a_process_too_large_for_a_cache_is_spread() {
 }
 
 /// Three threads of a process, two in one cache and one in the other, with a working set of their
-/// own each, and the machine with what its caches take: 1 MiB, a hit 10 ns, memory 60, a line from
-/// the same cache 20, from the other one 70.
+/// own each, and the machine with what its caches take.
 fn three_with_sets(kib: u64) -> (Platform, Vec<TaskScript>) {
-    let mut platform = board();
-    let source = platform.costs.source.clone();
-    platform.transfer = Some(Transfer {
-        smt_ns: None,
-        cluster_ns: None,
-        cache_ns: Some(20),
-        node_ns: Some(70),
-        other_node_ns: None,
-        source: source.clone(),
-    });
-    platform.cache = Some(Cache {
-        last_level_kib: 1024,
-        hit_ns: 10,
-        memory_ns: 60,
-        source,
-    });
     let thread = |cpu| {
         let mut task = released(cpu, Some(0));
         task.attributes.working_set = Some(WorkingSet::Own { bytes: kib * 1024 });
         task
     };
-    (platform, [0, 1, 4].map(thread).to_vec())
+    (two_caches(4, true), [0, 1, 4].map(thread).to_vec())
 }
 
 /// Goal: three sets of 512 KiB are too many for one cache of 1 MiB: (1024 x 3 x 10 + 512 x 3 x 60)

@@ -3,11 +3,13 @@
 //!
 //! What must stay: `symmetric` is the base of most tests (one cache, one operating point, WFI only,
 //! HZ 250): change a field in the test, not here. `platform` writes the text (`text`,
-//! `frequency_domain`, `idle_states`) and reads it as any file. Free: how the text is written, and
-//! new fields with a default. Callers: all files of tests/behaviour; it has no test of its own.
+//! `frequency_domain`, `idle_states`) and reads it as any file. `two_caches` is the machine of
+//! cache_rent.rs, memory.rs and sched_cache.rs, and its times are what these compute with. Free:
+//! how the text is written, and new fields with a default. Callers: all files of tests/behaviour; it
+//! has no test of its own.
 
 use std::fmt::Write as _;
-use wakeplace_platform::Platform;
+use wakeplace_platform::{Cache, Platform, Transfer};
 
 /// An idle state of all CPUs: times in us.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,32 @@ pub(crate) struct Idle {
     pub(crate) entry: u32,
     pub(crate) exit: u32,
     pub(crate) residency: u32,
+}
+
+/// Two caches of so many CPUs. A line takes 20 ns within one and 70 ns between them, a move 15 us.
+/// `holds`: they hold 1 MiB each, a hit takes 10 ns and memory 60.
+pub(crate) fn two_caches(cpus: u32, holds: bool) -> Platform {
+    let board = Board {
+        clusters: vec![(cpus, 1024), (cpus, 1024)],
+        ..Board::symmetric(1)
+    };
+    let mut platform = board.platform();
+    let source = platform.costs.source.clone();
+    platform.transfer = Some(Transfer {
+        smt_ns: None,
+        cluster_ns: None,
+        cache_ns: Some(20),
+        node_ns: Some(70),
+        other_node_ns: None,
+        source: source.clone(),
+    });
+    platform.cache = holds.then_some(Cache {
+        last_level_kib: 1024,
+        hit_ns: 10,
+        memory_ns: 60,
+        source,
+    });
+    platform
 }
 
 /// A machine, of 64-bit Arm unless said otherwise: clusters of `(CPUs, capacity)`, one frequency

@@ -12,7 +12,7 @@ pub(crate) mod record;
 pub(crate) mod scripts;
 pub(crate) mod waste;
 
-pub(crate) use board::{Board, Idle};
+pub(crate) use board::{Board, Idle, two_caches};
 pub(crate) use record::{Log, What};
 pub(crate) use scripts::{hog, once, phase, run_ms, script, sharing, sleep_ms, workload};
 

@@ -36,8 +36,7 @@ fn made(facts: &MachineFacts) -> Core {
 
 /// The costs of a performance domain's states, in their order.
 fn costs(core: &Core, domain: usize) -> Vec<u32> {
-    let domain = &core.state().perf_doms[domain];
-    let table = &domain.table[domain.live as usize];
+    let table = core.energy_tables().nth(domain).expect("a domain");
     let states = table.state[..table.nr_states as usize].iter();
     states.map(|state| state.cost).collect()
 }
@@ -103,9 +102,11 @@ fn clocks_that_are_close_rise() {
 fn a_machine_that_has_a_model_keeps_it() {
     let facts = machine(&hikey960());
     assert_eq!(costs(&made(&facts), 0)[0], 2160);
+    assert!(!made(&facts).energy_without_watts());
     let always = |facts: &MachineFacts| core(facts, ERA, &[("energy_no_watts", "always")]);
     let mut by_clock = always(&facts);
     assert_eq!(costs(&by_clock, 0)[0], 134_477);
+    assert!(by_clock.energy_without_watts());
     let mut states = hikey960()[0].states.clone();
     states[0].1 = 48_000;
     by_clock.update_energy_model(0, &states).expect("a table");

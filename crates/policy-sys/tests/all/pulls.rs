@@ -8,7 +8,8 @@
 //! `who_has_had_too_much_stays_at_first` (`wp_task_is_ineligible_on_dst_cpu`);
 //! `smaller_cpus_pull_where_no_group_is_of_the_same_class`, `a_misfit_waits_for_an_idle_core`
 //! (`wp_bal_candidate`, `wp_not_among_equals`); `a_misfit_counts_where_it_is_served`
-//! (`wp_counts_misfits`); `a_lone_task_leaves_a_busy_core` (`wp_lone_stays`).
+//! (`wp_counts_misfits`); `a_lone_task_leaves_a_busy_core`,
+//! `a_lone_task_goes_to_a_cluster_of_its_size` (`wp_lone_stays`).
 //! Helpers, and who fails with them: `on` (all tests,
 //! `smaller_cpus_pull_where_no_group_is_of_the_same_class` among them); `offer`
 //! (`idle_tasks_are_never_hot`, `buddies_are_hot_for_busy_cpus`,
@@ -213,5 +214,38 @@ fn a_lone_task_leaves_a_busy_core() {
         let top = core.levels(2) - 1;
         let (step, _) = attempt(&mut core, 2, top, IdleKind::Idle);
         assert_eq!(step, found, "{era}");
+    }
+}
+
+/// Goal: both CPUs of a cluster have a task each, and those of another cluster of the same size are
+/// idle: of the difference in idle CPUs, 2 - 0, half is to move, one task. To 7.2 no CPU gives its
+/// lone task to one that is no bigger. In 7.3 it does between clusters of one capacity; not where
+/// the level is no cluster; and not while the hardware limits the destination by 1, since 499 is
+/// not 500, and 499 x 1024 is less than 500 x 1078. Bigger CPUs make the domain asymmetric. Source:
+/// sched_balance_find_src_rq() of 6.12.117, 7.2.12 and 7.3.4 (`cluster_equal_cap`).
+#[test]
+fn a_lone_task_goes_to_a_cluster_of_its_size() {
+    for (era, is_cluster, limited_by, found) in [
+        ("linux-6.12", true, 0, Step::Done),
+        ("linux-6.18", true, 0, Step::Done),
+        ("linux-7.3", true, 0, Step::Detach),
+        ("linux-7.3", true, 1, Step::Done),
+        ("linux-7.3", false, 0, Step::Done),
+    ] {
+        let sizes = [cluster(2, 500), cluster(2, 500), cluster(2, 1024)];
+        let mut facts = machine(&sizes);
+        facts.levels[0].cluster = is_cluster;
+        let mut core = on(&facts, era, &[]);
+        core.state_mut().overutilized = 1;
+        put(&mut core, 0, 1, 1024, 200, 200);
+        put(&mut core, 1, 1, 1024, 200, 200);
+        let load = &mut core.cpu_mut(2).load;
+        (load.pressure, load.capacity) = (limited_by, 500 - limited_by);
+        let (step, bal) = attempt(&mut core, 2, 1, IdleKind::Idle);
+        let case = format!("{era}, clusters {is_cluster}, limited by {limited_by}");
+        assert_eq!(step, found, "{case}");
+        if step == Step::Detach {
+            assert_eq!((bal.src_cpu(), bal.raw().imbalance), (0, 1), "{case}");
+        }
     }
 }

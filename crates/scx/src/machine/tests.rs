@@ -156,7 +156,8 @@ fn the_kernels_energy_model() {
 }
 
 /// Goal: what the core makes of clocks (docs/rules/energy-no-watts.md#no-watts-when) is what is
-/// said of it: where the kernel has no model, or in its place; not where all CPUs are alike.
+/// said of it: where the kernel has no model, or in its place; not where all CPUs are alike, or one
+/// clock is that of two capacities.
 #[test]
 fn a_model_of_clocks_is_said() {
     let by_clock = Some("capacities and clocks, without powers");
@@ -165,7 +166,7 @@ fn a_model_of_clocks_is_said() {
         let name = format!("linux-7.3:energy_no_watts={value}");
         let policy = Policy::parse(&name).expect("a policy");
         let core = Core::new(&machine.facts, policy.core_params()).expect("the core takes it");
-        (machine.energy_under(&policy), core.state().nr_perf_doms)
+        (machine.energy_under(&core), core.state().nr_perf_doms)
     };
     let tree = hikey960();
     for (value, words, domains) in [
@@ -185,6 +186,14 @@ fn a_model_of_clocks_is_said() {
     }
     let alike = Tree::new(&[(4, 1024), (4, 1024)]);
     assert_eq!(said(&alike, "missing"), (None, 0));
+    let one_clock = hikey960();
+    let cpufreq = format!("{CPUS}/cpufreq");
+    fs::remove_dir_all(one_clock.0.path().join(&cpufreq).join("policy4")).expect("a folder");
+    let cpus = "0 1 2 3 4 5 6 7";
+    one_clock.put(&format!("{cpufreq}/policy0/related_cpus"), cpus);
+    for value in ["missing", "always"] {
+        assert_eq!(said(&one_clock, value), (None, 0), "{value}");
+    }
 }
 
 #[test]

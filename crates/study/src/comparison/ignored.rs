@@ -5,12 +5,15 @@
 //! never by its name; `idle_mode` is the table of policy/src/packing/mode.c. Words may change.
 //! Tests by part: `a_mode_that_changes_nothing_is_told` (`idle_mode`),
 //! `drawn_powers_that_are_believed_are_told` (`drawn_anyway`),
+//! `a_model_of_clocks_that_is_not_made_is_told` (`no_watts_anyway`, `costs`),
 //! `what_an_era_ignores_is_said` (`ignored`, `hints`, `slices`).
 //!
 //! Tests: below, crates/cli/tests/all/compared.rs::what_an_era_ignores_is_said
 
 use super::PolicyRuns;
+use wakeplace_engine::core_facts;
 use wakeplace_platform::{FreqDomain, Platform, PowerUnit};
+use wakeplace_policy_sys::{Core, Policy};
 use wakeplace_workload::{Phase, Workload};
 
 /// Hints before 5.3, slices of tasks' own before EEVDF.
@@ -78,6 +81,46 @@ pub(crate) fn drawn_anyway(runs: &[PolicyRuns], platform: &Platform) -> Vec<Stri
     runs.iter().filter(asks).map(said).collect()
 }
 
+/// Policies that ask for an energy model of capacities and clocks where the core has the one that it
+/// has anyway (docs/rules/energy-no-watts.md#no-watts-when).
+pub(crate) fn no_watts_anyway<'a>(
+    policies: impl Iterator<Item = (&'a str, &'a Policy)>,
+    platform: &Platform,
+) -> Vec<String> {
+    let said = |(name, policy): (&str, &Policy)| {
+        let mut overrides = policy.overrides().iter();
+        let (key, value) = overrides.find(|(key, _)| *key == "energy_no_watts")?;
+        let mut without = policy.clone();
+        without.set(key, "off").ok()?;
+        let (own, anyway) = (costs(platform, policy)?, costs(platform, &without)?);
+        if value == "off" || own != anyway {
+            return None;
+        }
+        let why = match anyway.is_empty() {
+            true => {
+                "none can be made of its clocks: all CPUs have one capacity, or several threads, \
+                 or a clock is that of two capacities"
+            }
+            false => "it has an energy model, which `always` would replace",
+        };
+        let board = &platform.name;
+        Some(format!(
+            "{name}: `{key}={value}` changes nothing on {board}: {why}"
+        ))
+    };
+    policies.filter_map(said).collect()
+}
+
+/// What the core's energy model takes for a unit of work: each state of each domain, in their
+/// order.
+fn costs(platform: &Platform, policy: &Policy) -> Option<Vec<u32>> {
+    let core = Core::new(&core_facts(platform, policy), policy.core_params()).ok()?;
+    let states = core
+        .energy_tables()
+        .flat_map(|table| &table.state[..table.nr_states as usize]);
+    Some(states.map(|state| state.cost).collect())
+}
+
 /// Some task asks for a clamp that changes something: a least above 0 or a most below 1024.
 fn hints(workload: &Workload) -> bool {
     let bound = |min: Option<u16>, max: Option<u16>| {
@@ -99,7 +142,7 @@ fn slices(workload: &Workload) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{drawn_anyway, idle_mode};
+    use super::{drawn_anyway, idle_mode, no_watts_anyway};
     use crate::PolicyRuns;
     use wakeplace_platform::Platform;
     use wakeplace_policy_sys::Policy;
@@ -135,6 +178,34 @@ mod tests {
         );
         for board in ["gs101", "zen4-7950x"] {
             assert!(said(board).is_empty(), "{board}");
+        }
+    }
+
+    /// Goal: by platforms/*.toml: hikey960 has powers, sm8550 three clocks and no powers, and the CPUs
+    /// of zen4-7950x are alike.
+    #[test]
+    fn a_model_of_clocks_that_is_not_made_is_told() {
+        let said = |board: &str, value: &str| {
+            let name = format!("linux-7.3:energy_no_watts={value}");
+            let policies = ["linux-7.3", &name].map(|name| Policy::parse(name).unwrap());
+            let all = ["plain", "own"].into_iter().zip(&policies);
+            no_watts_anyway(all, &Platform::builtin(board).unwrap())
+        };
+        let told = said("hikey960", "missing");
+        assert_eq!(told.len(), 1, "{told:?}");
+        let changes = "own: `energy_no_watts=missing` changes nothing on hikey960: it has";
+        assert!(told[0].starts_with(changes), "{told:?}");
+        for value in ["missing", "always"] {
+            let told = said("zen4-7950x", value);
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(told[0].contains("none can be made"), "{told:?}");
+        }
+        for (board, value) in [
+            ("hikey960", "always"),
+            ("hikey960", "off"),
+            ("sm8550", "missing"),
+        ] {
+            assert!(said(board, value).is_empty(), "{board} {value}");
         }
     }
 

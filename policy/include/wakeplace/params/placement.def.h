@@ -159,7 +159,10 @@ WP_SWITCH(asym_no_pull_max, LIVE_HAS("off"), RUN, "off",
 WP_SWITCH(misfit, BOTH, RUN, "off", "docs/rules/capacity.md#misfit",
 	"mark a running task that does not fit its CPU, so that balancing moves it (4.20)")
 
-/* Which running tasks are marked as too big for their CPU, and how balancing counts them. */
+/*
+ * Which running tasks are marked as too big for their CPU, and how balancing counts them: one
+ * choice, since no era has one without the other (docs/rules/linux-5-0-to-6-12.md#misfit-forms).
+ */
 WP_CHOICE(misfit_form, wp_misfit_form, LIVE_HAS("6.12"), RUN, "4.20",
 	"docs/rules/capacity.md#misfit",
 	"tasks that are not marked as misfit: 4.20: none; 6.1: pinned ones, and any on a CPU of "

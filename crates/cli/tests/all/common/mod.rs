@@ -4,8 +4,8 @@
 //! `assert_refused` and `assert_code` are the contract of exit codes (docs/guide/results.md,
 //! "Gates"), so all files of this folder depend on them. Callers: all files of this folder;
 //! `shared_folder`: schedulers.rs, wall.rs and faults/disk.rs; a fault here fails there. `run`,
-//! `run_in`, `sim` and `compare` run it to its end; `stdout` and `stderr` read what it said; `file`
-//! and `repository` give files.
+//! `run_in`, `sim` and `compare` run it to its end; `stdout` and `stderr` read what it said; `file`,
+//! `stuck_load`, `spinning_load` (gates.rs, results.rs, sweeps.rs) and `repository` give files.
 #![allow(dead_code, reason = "every test program uses a part")]
 
 use std::path::{Path, PathBuf};
@@ -126,6 +126,18 @@ pub(crate) fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBu
     let path = folder.path().join(name);
     std::fs::write(&path, text).expect("a file");
     path
+}
+
+/// Writes `stuck.json`, whose one thread waits for a condition that nobody signals.
+pub(crate) fn stuck_load(folder: &tempfile::TempDir) -> PathBuf {
+    let text = r#"{"tasks": {"a": {"loop": 1, "wait": {"ref": "c", "mutex": "m"}}}}"#;
+    file(folder, "stuck.json", text)
+}
+
+/// Writes `app.json`, whose second thread `spin` repeats a step that takes no time.
+pub(crate) fn spinning_load(folder: &tempfile::TempDir) -> PathBuf {
+    let text = r#"{"tasks": {"good": {"run": 10, "sleep": 990}, "spin": {"run": 0}}}"#;
+    file(folder, "app.json", text)
 }
 
 /// A file of this repository.

@@ -6,7 +6,8 @@
 //! shape is free: it is for speed. Free: the shape of the tree. Tests by part: `an_end_moves`
 //! (`arm`, `disarm`, `move_on`), `ends_at_one_time` and `an_end_armed_twice` (`put`),
 //! `the_least_comes_first` (`write`, `take`, `clear`), `what_is_not_in_the_queue_has_its_place`
-//! (`peek_due_ns`), `an_end_moves` and the others (`new`, `first`, `of`, `lesser`, `time_ns`).
+//! (`peek_due_ns`), `an_end_moves` and the others (`new`, `first`, `of`, `by_first_place`, `lesser`,
+//! `cpu_of`, `time_ns`).
 //!
 //! Callers: mechanics/queue.rs (`disarm`, `time_ns`).
 //!
@@ -94,31 +95,32 @@ impl Ends {
     /// When the first end is due, at the latest at `end_ns`.
     pub(super) fn first_due_ns(&mut self, end_ns: u64) -> u64 {
         loop {
-            let key = self.first();
-            if time_ns(key) >= end_ns {
-                return end_ns;
+            match self.by_first_place(end_ns) {
+                Ok(due_ns) => return due_ns,
+                Err(key) => self.move_on(cpu_of(key), time_ns(key)),
             }
-            let cpu = CpuId(key as u32 & ((1 << CPU_BITS) - 1));
-            if self.due_ns[cpu.index()] <= time_ns(key) {
-                return time_ns(key);
-            }
-            self.move_on(cpu, time_ns(key));
         }
     }
 
     /// The same, and no place moves.
     pub(super) fn peek_due_ns(&mut self, end_ns: u64) -> u64 {
+        self.by_first_place(end_ns).unwrap_or_else(|_| {
+            let due = self.due_ns.iter();
+            due.fold(end_ns, |least, due| least.min(*due))
+        })
+    }
+
+    /// The same, if the first place says it; else its key: its step ends later than it says.
+    #[inline]
+    fn by_first_place(&mut self, end_ns: u64) -> Result<u64, u128> {
         let key = self.first();
         if time_ns(key) >= end_ns {
-            return end_ns;
+            return Ok(end_ns);
         }
-        let cpu = CpuId(key as u32 & ((1 << CPU_BITS) - 1));
-        if self.due_ns[cpu.index()] <= time_ns(key) {
-            return time_ns(key);
+        match self.due_ns[cpu_of(key).index()] <= time_ns(key) {
+            true => Ok(time_ns(key)),
+            false => Err(key),
         }
-        self.due_ns
-            .iter()
-            .fold(end_ns, |least, due| least.min(*due))
     }
 
     /// The place of `cpu`.
@@ -131,7 +133,7 @@ impl Ends {
     /// its place is another one now.
     #[inline]
     pub(super) fn take(&mut self, key: u128) -> Option<CpuId> {
-        let cpu = CpuId(key as u32 & ((1 << CPU_BITS) - 1));
+        let cpu = cpu_of(key);
         let due_ns = self.due_ns[cpu.index()];
         let now_ns = time_ns(key);
         if due_ns <= now_ns {
@@ -197,6 +199,12 @@ impl Ends {
 fn lesser(a: u128, b: u128) -> u128 {
     let other = 0_u128.wrapping_sub(u128::from(b < a));
     a ^ (a ^ b) & other
+}
+
+/// The CPU of a key.
+#[inline]
+fn cpu_of(key: u128) -> CpuId {
+    CpuId(key as u32 & ((1 << CPU_BITS) - 1))
 }
 
 /// The time of a key.
