@@ -19,12 +19,12 @@
 //! Tests by part: `frames_by_hand` (`judged`, `report`),
 //! `an_end_is_that_of_the_frame_that_was_handed_on` (`woken`, `end`),
 //! `a_foreign_wake_hands_on_nothing` (`woken`), `what_was_kept_is_the_oldest_frame`
-//! (`open`), `a_lost_frame_is_given_up` (`give_up`, `close`), `an_end_with_a_number_is_of_that_frame`
-//! (`end_numbered`), late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`,
-//! `works_on`, `late`), late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`,
-//! `is_under_way`, `takes`), `the_time_of_a_frame_that_many_follow_is_cut` (`cut`,
-//! `MOST_FOLLOWED`), all (`new`, `happened`, `begin`, `done`, `is_open`). No test reaches
-//! `MOST_RECENT`.
+//! (`open`), `a_lost_frame_is_given_up` (`give_up`, `close`),
+//! `an_end_with_a_number_is_of_that_frame` (`end_numbered`),
+//! late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`, `works_on`, `late`),
+//! late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`, `is_under_way`, `takes`),
+//! `the_time_of_a_frame_that_many_follow_is_cut` (`cut`, `MOST_FOLLOWED`), all (`new`,
+//! `happened`, `begin`, `done`, `is_open`). No test reaches `MOST_RECENT`.
 //!
 //! Tests: crates/metrics/src/frames/tests.rs,
 //! crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand,

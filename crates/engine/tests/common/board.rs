@@ -5,8 +5,8 @@
 //! HZ 250): change a field in the test, not here. `platform` writes the text (`text`,
 //! `frequency_domain`, `idle_states`) and reads it as any file. `two_caches` is the machine of
 //! cache_rent.rs, memory.rs and sched_cache.rs, and its times are what these compute with. Free:
-//! how the text is written, and new fields with a default. Callers: all files of tests/behaviour; it
-//! has no test of its own.
+//! how the text is written, and new fields with a default. Callers: all files of tests/behaviour;
+//! it has no test of its own.
 
 use std::fmt::Write as _;
 use wakeplace_platform::{Cache, Platform, Transfer};

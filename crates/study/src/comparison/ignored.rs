@@ -81,8 +81,8 @@ pub(crate) fn drawn_anyway(runs: &[PolicyRuns], platform: &Platform) -> Vec<Stri
     runs.iter().filter(asks).map(said).collect()
 }
 
-/// Policies that ask for an energy model of capacities and clocks where the core has the one that it
-/// has anyway (docs/rules/energy-no-watts.md#no-watts-when).
+/// Policies that ask for an energy model of capacities and clocks where the core has the one that
+/// it has anyway (docs/rules/energy-no-watts.md#no-watts-when).
 pub(crate) fn no_watts_anyway<'a>(
     policies: impl Iterator<Item = (&'a str, &'a Policy)>,
     platform: &Platform,
@@ -181,8 +181,8 @@ mod tests {
         }
     }
 
-    /// Goal: by platforms/*.toml: hikey960 has powers, sm8550 three clocks and no powers, and the CPUs
-    /// of zen4-7950x are alike.
+    /// Goal: by platforms/*.toml: hikey960 has powers, sm8550 three clocks and no powers, and the
+    /// CPUs of zen4-7950x are alike.
     #[test]
     fn a_model_of_clocks_that_is_not_made_is_told() {
         let said = |board: &str, value: &str| {

@@ -4,8 +4,8 @@
 //! `assert_refused` and `assert_code` are the contract of exit codes (docs/guide/results.md,
 //! "Gates"), so all files of this folder depend on them. Callers: all files of this folder;
 //! `shared_folder`: schedulers.rs, wall.rs and faults/disk.rs; a fault here fails there. `run`,
-//! `run_in`, `sim` and `compare` run it to its end; `stdout` and `stderr` read what it said; `file`,
-//! `stuck_load`, `spinning_load` (gates.rs, results.rs, sweeps.rs) and `repository` give files.
+//! `run_in`, `sim`, `compare` run it to its end; `stdout`, `stderr` read what it said; `file`,
+//! `stuck_load`, `spinning_load` (gates, results, sweeps), `repository` give files.
 #![allow(dead_code, reason = "every test program uses a part")]
 
 use std::path::{Path, PathBuf};

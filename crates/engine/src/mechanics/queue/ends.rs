@@ -6,8 +6,8 @@
 //! shape is free: it is for speed. Free: the shape of the tree. Tests by part: `an_end_moves`
 //! (`arm`, `disarm`, `move_on`), `ends_at_one_time` and `an_end_armed_twice` (`put`),
 //! `the_least_comes_first` (`write`, `take`, `clear`), `what_is_not_in_the_queue_has_its_place`
-//! (`peek_due_ns`), `an_end_moves` and the others (`new`, `first`, `of`, `by_first_place`, `lesser`,
-//! `cpu_of`, `time_ns`).
+//! (`peek_due_ns`), `an_end_moves` and the others (`new`, `first`, `of`,
+//! `by_first_place`, `lesser`, `cpu_of`, `time_ns`).
 //!
 //! Callers: mechanics/queue.rs (`disarm`, `time_ns`).
 //!
