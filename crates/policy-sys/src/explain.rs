@@ -7,12 +7,14 @@
 //! Tests by part: explain.rs: `energy_vector_of_today` (`explain`, `of_record`, `energy_per_uw`),
 //! `a_copy_answers_alike` (`copy`, `copied`), `under_another_policy`,
 //! `the_tipping_point_is_made_up`, `urgency_is_made_up`, `thresholds_are_those_of_the_other`
-//! (`copy_under`), `every_word_is_there_once` (words of enum wp_drop). `task_util_est` is shown by
+//! (`copy_under`), `every_word_is_there_once` (words of enum wp_drop), energy_no_watts.rs:
+//! `costs_of_hikey960` (`energy_is_cost`). `task_util_est` is shown by
 //! crates/engine/tests/behaviour/explain.rs.
 //!
 //! Callers: the engine's explain/ for `wakeplace explain`, and crates/study/src/kernel_diff.
 //!
-//! Tests: crates/policy-sys/tests/all/explain.rs
+//! Tests: crates/policy-sys/tests/all/explain.rs,
+//! crates/policy-sys/tests/all/energy_no_watts.rs::costs_of_hikey960
 
 use crate::classes::ClassTask;
 use crate::core::{Choice, Core, Request, zeroed_box};
@@ -230,6 +232,15 @@ impl Core {
             sys::WP_ENERGY_510 | sys::WP_ENERGY_61 => Some(1.0),
             _ => Some(10.0),
         }
+    }
+
+    /// The energy model has costs and no powers (get_cost, `energy_no_watts`): what is estimated is
+    /// a cost without a unit.
+    #[must_use]
+    pub fn energy_is_cost(&self) -> bool {
+        let state = self.state();
+        let mut domains = state.perf_doms[..state.nr_perf_doms as usize].iter();
+        domains.any(|domain| domain.table[domain.live as usize].artificial != 0)
     }
 
     /// What `util_est` says of a task, 0..=1024; its average where the policy keeps no estimate.

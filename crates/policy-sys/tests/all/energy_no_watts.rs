@@ -5,7 +5,7 @@
 //! `kind = (1024^2 + 4 C^2) / C`, `x = clock * 1024 / top`, `cost = kind * (4 * 1024^2 + x^2) >>
 //! 17`. It covers policy/src/energy/energy_no_watts.c. Free: how helpers build a machine.
 //! Tests by part: `costs_of_hikey960` (`wp_kind_cost`, `wp_clock_cost`,
-//! `wp_em_register_no_watts`); `clocks_that_are_close_rise` (`wp_em_fill_no_watts`);
+//! `wp_em_register_no_watts`; crates/policy-sys/src/explain.rs: `energy_is_cost`); `clocks_that_are_close_rise` (`wp_em_fill_no_watts`);
 //! `a_machine_that_has_a_model_keeps_it` (`wp_em_dev_update_perf_domain`);
 //! `alike_cpus_and_threads_have_no_model` (`wp_capacities_differ`);
 //! `a_clock_of_two_capacities_has_no_model` (`wp_em_register_no_watts`);
@@ -77,6 +77,7 @@ fn costs_of_hikey960() {
     // Eras have none of it.
     let plain = common::core(&facts, ERA, &[]);
     assert_eq!(plain.state().nr_perf_doms, 0);
+    assert!(core.energy_is_cost() && !plain.energy_is_cost());
     assert_eq!(plain.energy_inactive(), Some("a CPU has no energy model"));
 }
 
@@ -103,9 +104,11 @@ fn clocks_that_are_close_rise() {
 fn a_machine_that_has_a_model_keeps_it() {
     let facts = machine(&hikey960());
     assert_eq!(costs(&made(&facts), 0)[0], 2160);
+    assert!(!made(&facts).energy_is_cost(), "of microwatts");
     let always = |facts: &MachineFacts| core(facts, ERA, &[("energy_no_watts", "always")]);
     let mut by_clock = always(&facts);
     assert_eq!(costs(&by_clock, 0)[0], 134_477);
+    assert!(by_clock.energy_is_cost());
     let mut states = hikey960()[0].states.clone();
     states[0].1 = 48_000;
     by_clock.update_energy_model(0, &states).expect("a table");
