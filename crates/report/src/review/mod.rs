@@ -10,6 +10,7 @@
 //!
 //! Tests: below, crates/cli/tests/all/review.rs
 
+mod gates;
 mod text;
 
 pub(crate) use text::answer;
