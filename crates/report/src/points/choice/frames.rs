@@ -7,12 +7,14 @@
 //! end of a 95 % interval. Words may change. Tests by part:
 //! `a_choice_says_its_frames` (`OfFrames`, `Frames`, `said`, `frames_in`, `upper_pct`),
 //! `what_so_few_frames_cannot_tell_is_said` (`unsure`, `allowed_pct`),
+//! sweeps.rs::`a_condition_that_few_frames_cannot_tell_is_warned_of` (`unsure`, by the command),
 //! `one_frame_turns_a_choice` (`turned`, by the metric), `one_frame_turns_what_holds` (`turned`,
 //! `would_hold`, by a condition).
 //!
 //! Callers: points.rs (`Frames`, `frames_in`).
 //!
-//! Tests: below
+//! Tests: below,
+//! crates/cli/tests/all/sweeps.rs::a_condition_that_few_frames_cannot_tell_is_warned_of
 
 use super::Choice;
 use super::beside::about;
