@@ -425,6 +425,7 @@ fn a_review_is_a_gate() {
             condition,
             "--junit=checks.xml",
             "--mail=mail.txt",
+            "--html=page.html",
             "--format=json",
         ];
         let output = review(&folder, &[&[BASE, FAST][..], &gate].concat());
@@ -447,6 +448,8 @@ fn a_review_is_a_gate() {
             assert_eq!(checks[0]["holds"], false, "{}", checks[0]);
         }
     }
+    let page = written(folder.path(), "page.html");
+    assert!(page.contains("Gates (--expect)"), "the page has them");
     // The mail has all places with their values, in its 72 columns.
     let mail = written(folder.path(), "mail.txt");
     let (_, gates) = mail.split_once("\nGates (--expect)\n").expect("a part");

@@ -1,10 +1,12 @@
-//! What became of the conditions of `--expect`, in a mail (docs/guide/review.md, "The mail"). On a
-//! terminal the table of checks stands below the review.
+//! What became of the conditions of `--expect`, in a mail (docs/guide/review.md). On a terminal the
+//! table of checks stands below the review.
 //!
 //! What must stay: values and verdicts are those of `checks` of the comparisons; a line for each
 //! condition, below it where it fails, then where it is not told, then where it holds. Words may
 //! change. Tests by part: `a_mail_has_its_gates` (all),
 //! crates/cli/tests/all/review.rs::`a_review_is_a_gate` (of whole reviews).
+//!
+//! Callers: html/review.rs (`judged`).
 //!
 //! Tests: below, crates/cli/tests/all/review.rs::a_review_is_a_gate
 
@@ -78,17 +80,23 @@ fn word(check: &Check) -> &'static str {
     }
 }
 
+/// The side on which a condition was judged, the verdict, and what was found, without what was
+/// expected, which stands beside.
+pub(crate) fn judged<'c>(of: &Comparison, check: &'c Check) -> [&'c str; 3] {
+    let is_base = of
+        .runs
+        .first()
+        .is_some_and(|run| run.policy == check.policy);
+    let side = if is_base { "base" } else { "change" };
+    let found = check.said.split("; expected ").next();
+    [side, word(check), found.unwrap_or_default()]
+}
+
 /// Where a condition was judged, on which side, and what was found there.
 fn place(load: &str, of: &Comparison, check: &Check) -> String {
-    let base = of.runs.first();
-    let platform = base.map_or("", |run| run.platform.as_str());
-    let side = match base.is_some_and(|run| run.policy == check.policy) {
-        true => "base",
-        false => "change",
-    };
-    // What was expected stands above.
-    let found = check.said.split("; expected ").next().unwrap_or_default();
-    format!("{platform}, {load}, {side}: {}: {found}", word(check))
+    let platform = of.runs.first().map_or("", |run| run.platform.as_str());
+    let [side, verdict, found] = judged(of, check);
+    format!("{platform}, {load}, {side}: {verdict}: {found}")
 }
 
 #[cfg(test)]
