@@ -679,8 +679,8 @@ fn frames_come_first_and_choose_nothing() {
     assert_eq!(measured_by.contains("dropped_frames_total"), some);
 }
 
-/// Goal: a condition that the chosen point holds by few frames is warned of, in JSON, in text and on
-/// the page. By hand: at its own mean a point holds, and the upper end of an interval lies above
+/// Goal: a condition that the chosen point holds by few frames is warned of, in JSON, in text and
+/// on the page. By hand: at its own mean a point holds, and the upper end of an interval lies above
 /// any share but the whole; a limit above all of its frames is beyond doubt.
 #[test]
 fn a_condition_that_few_frames_cannot_tell_is_warned_of() {

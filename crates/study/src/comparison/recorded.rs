@@ -2,8 +2,8 @@
 //! trip").
 //!
 //! What must stay: it is said of the first policy, of whole recordings on the machine that they are
-//! of, and changes no figure. Words may change. Tests by part: `a_run_is_as_long_as_recorded` (all),
-//! crates/cli/tests/all/round_trip.rs::`what_does_not_come_back_is_said` (by the command).
+//! of, and changes no figure. Words may change. Tests by part: `a_run_is_as_long_as_recorded`
+//! (all), crates/cli/tests/all/round_trip.rs::`what_does_not_come_back_is_said` (by the command).
 //!
 //! Tests: below, crates/cli/tests/all/round_trip.rs::what_does_not_come_back_is_said
 

@@ -6,7 +6,8 @@
 //! milliwatt; costs have no unit. Words for people are the crate cli's. Tests by part:
 //! `the_object_has_what_the_contract_says` (`answer`, `json`), `the_same_again` (the run),
 //! `mistakes_say_what_there_is` (errors), `what_costs_more_saves_nothing` (`power`, `shown_power`,
-//! `dropped`), `a_cost_has_no_unit` (`power_unit`), `a_tie_keeps_the_previous_cpu` (`reason`, `runnable`),
+//! `dropped`), `a_cost_has_no_unit` (`power_unit`),
+//! `a_tie_keeps_the_previous_cpu` (`reason`, `runnable`),
 //! `the_title_has_the_number_that_was_asked_for` (`wakeup_of_run`).
 //!
 //! Tests: crates/cli/tests/all/explain.rs

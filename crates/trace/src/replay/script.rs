@@ -198,10 +198,7 @@ impl Recorded {
             };
             tasks.push(maker.script((at as u32, task), name, &steps, &mut timers));
         }
-        if tasks.is_empty() {
-            return None;
-        }
-        Some(Workload {
+        (!tasks.is_empty()).then(|| Workload {
             name: name.to_owned(),
             calibration: Calibration::Biggest,
             tasks,

@@ -335,8 +335,8 @@ mod tests {
 
     /// Goal: beside the chosen point stands of how many frames it is. By hand: 1 of 59 and 2 of 59
     /// are 3 of 118; one frame fewer leaves the other point 8.5 in the mean, far above 1.5. The
-    /// upper end is (s + z^2/2n + z sqrt(s(1-s)/n + z^2/4n^2)) / (1 + z^2/n) with s = 3/118, n = 118
-    /// and z = 1.96: (0.025424 + 0.016278 + 0.032736) / 1.032555 = 7.209 %.
+    /// upper end is (s + z^2/2n + z sqrt(s(1-s)/n + z^2/4n^2)) / (1 + z^2/n) with s = 3/118 and n =
+    /// 118, z = 1.96: (0.025424 + 0.016278 + 0.032736) / 1.032555 = 7.209 %.
     #[test]
     fn a_choice_says_its_frames() {
         let points: [Given<'_>; 2] = [
