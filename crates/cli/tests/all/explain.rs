@@ -12,8 +12,9 @@
 //! `the_object_has_what_the_contract_says` (`Wakeup`, `Candidate`, `Other`), `why_not_comes_first`
 //! (`WhyNot`); crates/study/src/explain/mod.rs: `what_costs_more_saves_nothing` (`power`,
 //! `shown_power`, `dropped`), `a_cost_has_no_unit` (`power_unit`); args/asked.rs:
-//! `mistakes_say_what_there_is` (`excludes`), `named_others_only` (`ALIASES`); crates/study/src/explain/asked.rs: `the_same_again`
-//! (`numbered`), `named_others_only` (`others`).
+//! `mistakes_say_what_there_is` (`excludes`), `named_others_only` (`ALIASES`);
+//! crates/study/src/explain/asked.rs: `the_same_again` (`numbered`), `named_others_only`
+//! (`others`).
 //! Helpers, and who fails with them: `explain` (most tests); `json`
 //! (`the_title_has_the_number_that_was_asked_for`, `the_object_has_what_the_contract_says`,
 //! `why_not_comes_first`, `named_others_only`).
