@@ -21,14 +21,15 @@
 //! `a_foreign_wake_hands_on_nothing` (`Works::Elsewhere`), `what_was_kept_is_the_oldest_frame`
 //! (`open`), `a_lost_frame_is_given_up` (`give_up`), `an_end_with_a_number_is_of_that_frame`
 //! (`end_numbered`), late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`,
-//! `works_on`, `late`), late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`,
-//! `is_under_way`, `takes`), `the_time_of_a_frame_that_many_follow_is_cut` (`cut`,
-//! `MOST_FOLLOWED`), all (`new`, `happened`, `begin`, `done`, `is_open`). No test reaches
-//! `MOST_RECENT`.
+//! `works_on`, `late`), late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`, `leaves`,
+//! `is_under_way`, `takes`), late_frames.rs::`who_goes_on_at_once_leaves_a_frame` (`goes_on`),
+//! `the_time_of_a_frame_that_many_follow_is_cut` (`cut`, `MOST_FOLLOWED`), all (`new`, `happened`,
+//! `begin`, `done`, `is_open`). No test reaches `MOST_RECENT`.
 //!
 //! Tests: crates/metrics/src/frames/tests.rs,
 //! crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand,
-//! crates/metrics/src/late_frames.rs::a_dropped_frame_says_who_was_busy
+//! crates/metrics/src/late_frames.rs::a_dropped_frame_says_who_was_busy,
+//! crates/metrics/src/late_frames.rs::who_goes_on_at_once_leaves_a_frame
 
 use crate::late_frames::LateChain;
 use crate::metric::Values;
@@ -67,6 +68,8 @@ struct Record {
     members: BTreeSet<u32>,
     /// The frame that each worked on last, and since when.
     last: BTreeMap<u32, (usize, u64)>,
+    /// Who has gone to sleep since it began its frame.
+    slept: BTreeSet<u32>,
     /// To whom each has handed frames on.
     followers: BTreeMap<u32, BTreeSet<u32>>,
     /// Open frames whose time is split, the oldest first.
@@ -108,6 +111,7 @@ impl Record {
             early: BTreeMap::new(),
             members: BTreeSet::new(),
             last: BTreeMap::new(),
+            slept: BTreeSet::new(),
             followers: BTreeMap::new(),
             followed: Vec::new(),
             recent: Vec::new(),
@@ -259,9 +263,25 @@ impl Record {
         all.any(|(task, on)| matches!(on, Works::On(of) if *of == frame) && which(*task))
     }
 
-    /// The task goes to sleep. If it has handed its frame on to nobody, it is noted which of those
-    /// that follow it was at work on an earlier frame meanwhile.
+    /// The task goes to sleep.
     fn sleeps(&mut self, task: u32, watch: &Watch) {
+        self.leaves(task, watch);
+        if self.of_task.contains_key(&task) {
+            self.slept.insert(task);
+        }
+    }
+
+    /// The task is about to begin its next frame; it leaves the last one now if it has not slept
+    /// since.
+    fn goes_on(&mut self, task: u32, watch: &Watch) {
+        if !self.slept.remove(&task) {
+            self.leaves(task, watch);
+        }
+    }
+
+    /// The task leaves its frame. If it has handed it on to nobody, it is noted which of those that
+    /// follow it was at work on an earlier frame meanwhile.
+    fn leaves(&mut self, task: u32, watch: &Watch) {
         let Some(Works::On(frame)) = self.of_task.get(&task).copied() else {
             return;
         };
@@ -410,7 +430,9 @@ impl Observer for Frames {
                 chain,
                 begin_ns,
             } => {
-                self.chains[chain as usize].begin(time_ns, task, begin_ns);
+                let chain = &mut self.chains[chain as usize];
+                chain.goes_on(task, &self.watch);
+                chain.begin(time_ns, task, begin_ns);
                 self.watch.follow(task);
             }
             Happening::FrameEnd { task, chain, frame } => {
