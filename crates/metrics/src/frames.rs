@@ -22,13 +22,15 @@
 //! (`open`), `a_lost_frame_is_given_up` (`give_up`, `close`),
 //! `an_end_with_a_number_is_of_that_frame` (`end_numbered`),
 //! late_frames.rs::`late_frames_are_split_by_hand` (`of_run`, `spent`, `works_on`, `late`),
-//! late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`, `is_under_way`, `takes`),
+//! late_frames.rs::`a_dropped_frame_says_who_was_busy` (`sleeps`, `leaves`, `is_under_way`,
+//! `takes`), late_frames.rs::`who_goes_on_at_once_leaves_a_frame` (`goes_on`),
 //! `the_time_of_a_frame_that_many_follow_is_cut` (`cut`, `MOST_FOLLOWED`), all (`new`,
 //! `happened`, `begin`, `done`, `is_open`). No test reaches `MOST_RECENT`.
 //!
 //! Tests: crates/metrics/src/frames/tests.rs,
 //! crates/metrics/src/late_frames.rs::late_frames_are_split_by_hand,
-//! crates/metrics/src/late_frames.rs::a_dropped_frame_says_who_was_busy
+//! crates/metrics/src/late_frames.rs::a_dropped_frame_says_who_was_busy,
+//! crates/metrics/src/late_frames.rs::who_goes_on_at_once_leaves_a_frame
 
 mod workers;
 
@@ -71,6 +73,8 @@ struct Record {
     members: BTreeSet<u32>,
     /// The frame that each worked on last, and since when.
     last: BTreeMap<u32, (usize, u64)>,
+    /// Who has gone to sleep since it began its frame.
+    slept: BTreeSet<u32>,
     /// To whom each has handed frames on.
     followers: BTreeMap<u32, BTreeSet<u32>>,
     /// Open frames whose time is split, the oldest first.
@@ -105,6 +109,7 @@ impl Record {
             early: BTreeMap::new(),
             members: BTreeSet::new(),
             last: BTreeMap::new(),
+            slept: BTreeSet::new(),
             followers: BTreeMap::new(),
             followed: Vec::new(),
             recent: Vec::new(),
@@ -256,9 +261,25 @@ impl Record {
         self.followed.retain(|other| *other != frame);
     }
 
-    /// The task goes to sleep. If it has handed its frame on to nobody, it is noted which of those
-    /// that follow it was at work on an earlier frame meanwhile.
+    /// The task goes to sleep.
     fn sleeps(&mut self, task: u32, watch: &Watch) {
+        self.leaves(task, watch);
+        if self.workers.get(task).is_some() {
+            self.slept.insert(task);
+        }
+    }
+
+    /// The task is about to begin its next frame; it leaves the last one now if it has not slept
+    /// since.
+    fn goes_on(&mut self, task: u32, watch: &Watch) {
+        if !self.slept.remove(&task) {
+            self.leaves(task, watch);
+        }
+    }
+
+    /// The task leaves its frame. If it has handed it on to nobody, it is noted which of those that
+    /// follow it was at work on an earlier frame meanwhile.
+    fn leaves(&mut self, task: u32, watch: &Watch) {
         let Some(Works::On(frame)) = self.workers.get(task) else {
             return;
         };
@@ -406,7 +427,9 @@ impl Observer for Frames {
                 chain,
                 begin_ns,
             } => {
-                self.chains[chain as usize].begin(time_ns, task, begin_ns);
+                let chain = &mut self.chains[chain as usize];
+                chain.goes_on(task, &self.watch);
+                chain.begin(time_ns, task, begin_ns);
                 self.watch.follow(task);
             }
             Happening::FrameEnd { task, chain, frame } => {

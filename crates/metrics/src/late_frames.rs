@@ -10,7 +10,8 @@
 //! in the order of their number, then of the name. Free: what leaves every figure as it is
 //! (ARCHITECTURE.md, "What a change may touch"). Tests by part: `late_frames_are_split_by_hand`
 //! (`new`, `add_late`, `late_frames`, `add`, `shown`, `most`), `a_dropped_frame_says_who_was_busy`
-//! (`add_dropped`, `add_unfinished`, `behind`), `frames_in_time_are_not_split` (`late_frames`).
+//! (`add_dropped`, `add_unfinished`, `behind`), `who_goes_on_at_once_leaves_a_frame` (those of
+//! frames.rs), `frames_in_time_are_not_split` (`late_frames`).
 //! `load`, `frames`, `runs`, `stops`, `wakes`, `begins`, `ends` and `clock` are the tests' own.
 //!
 //! Callers: frames.rs (`new`, `add_late`, `add_dropped`, `add_unfinished`), profile.rs
@@ -444,6 +445,38 @@ mod tests {
             .map(|of| (&*of.task, of.frames_before, of.dropped_per_run))
             .collect();
         assert_eq!(behind, [("raster", 1, 2.0), ("raster", 2, 1.0)]);
+    }
+
+    /// Goal: a task that is late begins its next frame without a sleep, and who was at work then is
+    /// told as well. By hand: `raster` works on the first frame until 40. The second, of 16, finds
+    /// it at work one frame before when `ui` goes on to the third at 32; that finds it two before.
+    #[test]
+    fn who_goes_on_at_once_leaves_a_frame() {
+        let mut it = Told(Frames::of_run(&two_clusters(), &load()));
+        it.wakes(0, UI, None);
+        it.runs(0, UI);
+        it.begins(0, 0);
+        it.wakes(1, RASTER, Some(UI));
+        it.stops(2, UI, Stop::Sleeps);
+        it.runs(2, RASTER);
+        it.begins_beside(16);
+        it.begins(32, 32);
+        it.stops(34, UI, Stop::Sleeps);
+        it.ends(40);
+        happen!(it.0, 100 * MS => Finish);
+        let mut run = RunMetrics::kept(std::iter::empty(), 0);
+        run.late_frames = it.0.late(100 * MS);
+        let all = late_frames(&[run], &[report()]);
+        let [screen] = all.as_slice() else {
+            panic!("{all:?}");
+        };
+        assert_eq!((screen.late_per_run, screen.dropped_per_run), (1.0, 2.0));
+        let behind = screen.dropped_behind.iter();
+        let mut behind: Vec<_> = behind
+            .map(|of| (&*of.task, of.frames_before, of.dropped_per_run))
+            .collect();
+        behind.sort_by_key(|of| of.1);
+        assert_eq!(behind, [("raster", 1, 1.0), ("raster", 2, 1.0)]);
     }
 
     /// Goal: without a late frame nothing is told, and without a chain nothing is followed.

@@ -33,6 +33,7 @@ mod occupancy;
 mod placements;
 mod power;
 mod profile;
+mod proportion;
 mod residency;
 mod running;
 mod shares;
@@ -60,6 +61,7 @@ pub use metric::{
 pub use placements::Placements;
 pub use power::PlatformPower;
 pub use profile::details;
+pub use proportion::share_upper95;
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
 pub use stages::Times;
 pub use stats::{Equivalence, PairedDelta, Summary, difference_of, geometric_mean};

@@ -10,7 +10,8 @@
 //! figure as it is (ARCHITECTURE.md, "What a change may touch"). Tests by part:
 //! `names_end_in_their_unit` (`METRICS`), `names_are_found_once` (`matches`, `is_of_cases`,
 //! `a_case`), `patterns_need_a_cluster` (`find_metric`), `unknown_names_get_the_nearest`
-//! (`UnknownMetric`, `plain_names`, `KEY_METRICS`),
+//! (`UnknownMetric`, `near`, `plain_names`, `KEY_METRICS`), `times_are_those_of_models` (`takes`,
+//! `a_time`), `all_models_are_read_by_known_metrics` (`a_time`),
 //! crates/cli/tests/all/report.rs::`kinds_of_cpu_within_a_cluster_are_told_apart` (`for_cluster`),
 //! crates/cli/tests/all/said.rs::`modelled_joules_say_so_everywhere` (`of_power`, `MODELLED`).
 //! `the_nearest_that_was_measured_is_offered` (`measured_instead`), `frames_are_some_of_all`
@@ -35,6 +36,8 @@ mod values;
 
 pub use table::METRICS;
 pub use values::{Value, Values};
+
+use wakeplace_text::nearest;
 
 /// Which direction is an improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +87,7 @@ pub fn all_frames_of(metric: &str) -> Option<String> {
 pub struct MetricDef {
     /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name or
     /// that of a kind of CPU, where a cluster holds several (`Platform::cpu_groups`), `{state}` for
-    /// an idle state's, `{time}` for what a workload calls a time that it measures, `{chain}` for a
+    /// an idle state's, `{time}` for what a model calls a time that it measures, `{chain}` for a
     /// chain with a deadline, `{case}` for `case1` to `case8` of the wake-up cases, or `cases`,
     /// their sum.
     pub name: &'static str,
@@ -108,7 +111,16 @@ impl MetricDef {
             Some((head, tail)) => name
                 .strip_prefix(head)
                 .and_then(|rest| rest.strip_suffix(tail))
-                .is_some_and(|given| !given.is_empty() && (!self.is_of_cases() || a_case(given))),
+                .is_some_and(|given| self.takes(given)),
+        }
+    }
+
+    /// Whether this may stand for the placeholder: any name of a platform or a workload, and of
+    /// cases and times one of those that there are.
+    fn takes(&self, given: &str) -> bool {
+        match self.name.starts_with(TIME) {
+            true => a_time(given),
+            false => !given.is_empty() && (!self.is_of_cases() || a_case(given)),
         }
     }
 
@@ -156,6 +168,16 @@ fn a_case(given: &str) -> bool {
     given == "cases" || matches!(number.as_bytes(), [b'1'..=b'8'])
 }
 
+/// What the models call the times that they measure (docs/rules/workloads.md#workload-measures):
+/// one for all threads, schbench's other one, and one for each thread of cyclictest.
+fn a_time(given: &str) -> bool {
+    let thread = given
+        .strip_prefix('t')
+        .and_then(|rest| rest.strip_suffix("_latency"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(given, "latency" | "request_latency") || thread.is_some_and(is_number)
+}
+
 /// What a reader looks at next, in this order, after what a workload is measured by.
 pub const KEY_METRICS: [&str; 10] = [
     "energy_j",
@@ -187,7 +209,8 @@ pub struct UnknownMetric {
 
 /// The definition of a metric name.
 ///
-/// A pattern accepts any cluster name; whether the platform has the cluster shows in the values.
+/// A pattern accepts any cluster name; whether the platform has the cluster shows in the values. Of
+/// times it accepts those that models measure.
 ///
 /// # Errors
 /// If there is no such metric: the nearest name.
@@ -195,8 +218,27 @@ pub fn find_metric(name: &str) -> Result<&'static MetricDef, UnknownMetric> {
     let found = METRICS.iter().find(|d| d.matches(name));
     found.ok_or_else(|| UnknownMetric {
         name: name.to_owned(),
-        nearest: wakeplace_text::nearest(name, plain_names()),
+        nearest: near(name),
     })
+}
+
+/// The plain name that was meant, else the one that has the same words in another order:
+/// `wake_latency_us_p99` by `wake_latency_p99_us`.
+fn near(name: &str) -> Option<&'static str> {
+    let in_order = |name: &str| {
+        let mut words: Vec<&str> = name.split('_').collect();
+        words.sort_unstable();
+        words.join("_")
+    };
+    let by_words = || {
+        let alike = |other: &&str| other.split('_').count() == name.split('_').count();
+        let all = plain_names().filter(alike);
+        let all: Vec<(String, &str)> = all.map(|other| (in_order(other), other)).collect();
+        let found = nearest(&in_order(name), all.iter().map(|(words, _)| words.as_str()))?;
+        let own = all.iter().find(|(words, _)| words == found);
+        own.map(|(_, other)| *other)
+    };
+    nearest(name, plain_names()).or_else(by_words)
 }
 
 /// Names that are no pattern of others.
@@ -217,7 +259,7 @@ pub fn measured_instead<'a>(
     let is_kin = |name: &&str| subject(name).contains(own) || own.contains(subject(name));
     let kin = measured.clone().filter(is_kin);
     let like = measured.clone().filter(|name| ends(name) == ends(metric));
-    let near = wakeplace_text::nearest(metric, measured);
+    let near = nearest(metric, measured);
     let near = near.or_else(|| kin.min_by_key(|name| name.len()));
     near.or_else(|| like.min_by_key(|name| name.len()))
 }

@@ -3,7 +3,8 @@
 //! A table and a rational expansion instead of a library call, so that no platform's `libm` can
 //! change a bit of a result (docs/guide/results.md, "Intervals").
 //!
-//! Called by `stats.rs` for each interval. Pure: `df` in, the factor out.
+//! Called by `stats.rs` for each interval. Pure: `df` in, the factor out. `Z975` is used by
+//! `proportion.rs`.
 //!
 //! What must stay: each digit; every result has intervals, and a changed digit changes their bytes.
 //! Tests by part: `agrees_with_an_independent_distribution` (`T975` and the expansion above 30),
@@ -49,7 +50,7 @@ const T975: [f64; 30] = [
 ];
 
 /// 0.975 quantile of the normal distribution.
-const Z975: f64 = 1.959_963_984_540_054;
+pub(crate) const Z975: f64 = 1.959_963_984_540_054;
 
 /// 0.975 quantile of Student's t with `df` degrees of freedom.
 ///

@@ -70,7 +70,8 @@ pub struct Decision {
     /// Why the energy-aware rule is off, if it is.
     #[serde(default)]
     pub energy_aware_off: Option<String>,
-    /// Unit of the candidates' `energy`; null: nothing was estimated.
+    /// Unit of the candidates' `energy`; `cost`: it has none, since the energy model has costs and
+    /// no powers; null: nothing was estimated.
     #[serde(default)]
     pub energy_unit: Option<String>,
     /// All CPUs of the machine.

@@ -7,12 +7,13 @@
 //! Tests by part: explain.rs: `energy_vector_of_today` (`explain`, `of_record`, `energy_per_uw`),
 //! `a_copy_answers_alike` (`copy`, `copied`), `under_another_policy`,
 //! `the_tipping_point_is_made_up`, `urgency_is_made_up`, `thresholds_are_those_of_the_other`
-//! (`copy_under`), `every_word_is_there_once` (words of enum wp_drop). `task_util_est` is shown by
-//! crates/engine/tests/behaviour/explain.rs.
+//! (`copy_under`), `every_word_is_there_once` (words of enum wp_drop).
+//! `task_util_est` is shown by crates/engine/tests/behaviour/explain.rs.
 //!
 //! Callers: the engine's explain/ for `wakeplace explain`, and crates/study/src/kernel_diff.
 //!
-//! Tests: crates/policy-sys/tests/all/explain.rs
+//! Tests: crates/policy-sys/tests/all/explain.rs,
+//! crates/policy-sys/tests/all/energy_no_watts.rs::costs_of_hikey960
 
 use crate::classes::ClassTask;
 use crate::core::{Choice, Core, Request, zeroed_box};

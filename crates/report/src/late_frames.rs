@@ -63,7 +63,10 @@ fn dropped(of: &LateFrames) -> String {
     let unknown = of.dropped_per_run - known - of.unfinished_per_run;
     // Means of whole counts: a rest of rounding is none.
     if unknown > 1e-6 {
-        told.push(format!("for a reason not seen ({})", number(unknown)));
+        let frames = number(unknown);
+        told.push(format!(
+            "held up by something that is no frame, or taken up by nobody ({frames})"
+        ));
     }
     format!(
         "dropped frames of {} ({} of {}): {}",
@@ -183,7 +186,7 @@ mod tests {
 
     /// Goal: dropped frames are told apart from late ones, with who was at work on which frame. Of
     /// 7 three and a half were dropped behind `render`, one behind `raster`, one and a half were
-    /// under way; so one is left of which nothing is known.
+    /// under way; so one is left that met nobody at work on an earlier frame.
     #[test]
     fn dropped_frames_have_a_sentence_of_their_own() {
         let behind = |task: &str, frames_before, dropped_per_run| DroppedBehind {
@@ -199,7 +202,8 @@ mod tests {
         };
         let told = "dropped frames of screen (7 of 116): render was still at work on the frame \
                     before (3.500), raster was still at work on the frame 2 before (1), under way \
-                    when the run ended (1.500), for a reason not seen (1)";
+                    when the run ended (1.500), held up by something that is no frame, or taken \
+                    up by nobody (1)";
         let all: Vec<String> = sentences(&both).collect();
         assert_eq!(all.len(), 2);
         assert!(all[0].starts_with("late frames of screen (3 of 116): ui 90 %"));

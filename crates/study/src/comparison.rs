@@ -21,6 +21,7 @@ mod cautions;
 mod endings;
 mod frames;
 mod ignored;
+mod recorded;
 mod stuck;
 #[cfg(test)]
 mod tests;
@@ -156,6 +157,7 @@ pub(crate) fn warnings(runs: &[PolicyRuns], workloads: &[Workload], seeds: &[u64
     }
     all.extend(seeds_vary_nothing(runs, workloads));
     all.extend(oddities(runs, workloads));
+    all.extend(recorded::run_time(runs, workloads));
     all.extend(unmeasured(runs));
     all
 }

@@ -303,6 +303,9 @@ pub struct Workload {
     /// When its sleeps end is when its tasks were seen to run: of a recording without wake-ups.
     /// Since when they were due is not known, so latency, slack and periods are not measured.
     pub wakeups_unknown: bool,
+    /// How long the tasks of a recording ran on CPUs there, ns; None: it is none, or of another
+    /// machine than it is run on.
+    pub recorded_run_ns: Option<u64>,
     /// Parsed but not modelled (only with `--allow-unmodelled`): `FILE:LINE:COL: event`.
     pub unmodelled: Vec<String>,
 }

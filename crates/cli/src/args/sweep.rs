@@ -107,7 +107,8 @@ pub(crate) struct SweepArgs {
     ///
     /// Among the points that hold all conditions of `--expect`, for each machine and load; with
     /// `--strict` values hold in each run. The exit code is 1 if some machine and load has no such
-    /// point. Points that fail their checks alone do not make it 1.
+    /// point. Points that fail their checks alone do not make it 1. A warning names a condition on
+    /// missed frames that the chosen point holds by too few frames to be sure of it.
     #[arg(
         long,
         value_name = "NAME",

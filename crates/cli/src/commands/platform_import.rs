@@ -122,10 +122,13 @@ fn finish(
 /// What there is now, and what of it the source did not say.
 fn summary(imported: &Imported, output: Option<&Path>) -> String {
     let platform = &imported.platform;
+    let (modelled, all) = (platform.modelled_power().len(), platform.cpus.len());
     let power = match platform.power_unit {
-        PowerUnit::Microwatt => "power in watts",
-        PowerUnit::Bogo => "power in a unit of its own",
-        PowerUnit::None => "no power",
+        PowerUnit::Microwatt if modelled == 0 => "power in watts".to_owned(),
+        PowerUnit::Microwatt if modelled == all => "modelled power in watts".to_owned(),
+        PowerUnit::Microwatt => format!("power in watts, modelled for {modelled} of {all} CPUs"),
+        PowerUnit::Bogo => "power in a unit of its own".to_owned(),
+        PowerUnit::None => "no power".to_owned(),
     };
     let count = |n: usize, one: &str| match n {
         1 => format!("1 {one}"),

@@ -209,4 +209,18 @@ fn a_new_board_is_whole_or_refused() {
     let said = common::stderr(&made);
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("Modelled after tensor-g5"), "{said}");
+    // Nobody measured it, and of one clock each there is no lowest power.
+    assert!(
+        said.contains("in 2 clusters, modelled power in watts"),
+        "{said}"
+    );
+    let one = "power in idle states of CPUs 0-7: of the power at their one operating point";
+    assert!(said.contains(one), "{said}");
+    let file = std::fs::read_to_string(folder.path().join("like.toml")).expect("written");
+    let file = file.replace("\\\n", "");
+    assert_eq!(
+        file.matches("so that this may be too much").count(),
+        2,
+        "{file}"
+    );
 }

@@ -11,9 +11,10 @@
 //! `the_same_again` (that the run is the same); crates/outcome/src/decision.rs:
 //! `the_object_has_what_the_contract_says` (`Wakeup`, `Candidate`, `Other`), `why_not_comes_first`
 //! (`WhyNot`); crates/study/src/explain/mod.rs: `what_costs_more_saves_nothing` (`power`,
-//! `shown_power`, `dropped`); args/asked.rs: `mistakes_say_what_there_is` (`excludes`),
-//! `named_others_only` (`ALIASES`); crates/study/src/explain/asked.rs: `the_same_again`
-//! (`numbered`), `named_others_only` (`others`).
+//! `shown_power`, `dropped`), `a_cost_has_no_unit` (`power_unit`); args/asked.rs:
+//! `mistakes_say_what_there_is` (`excludes`), `named_others_only` (`ALIASES`);
+//! crates/study/src/explain/asked.rs: `the_same_again` (`numbered`), `named_others_only`
+//! (`others`).
 //! Helpers, and who fails with them: `explain` (most tests); `json`
 //! (`the_title_has_the_number_that_was_asked_for`, `the_object_has_what_the_contract_says`,
 //! `why_not_comes_first`, `named_others_only`).
@@ -169,6 +170,50 @@ fn what_costs_more_saves_nothing() {
     let text = ask("--format=human");
     assert!(!text.contains("it saves energy"), "{text}");
     assert!(text.contains("it costs no less energy than"), "{text}");
+}
+
+/// Goal: an energy model of clocks alone has costs, which have no unit in any form; of powers they
+/// have one. Figures of both stand in the same places.
+#[test]
+fn a_cost_has_no_unit() {
+    let ask = |policy: &str, more: &[&str]| {
+        let asked = [
+            "explain",
+            "--platform=hikey960",
+            "--workload=periodic:n=6,period=16ms,duty=10%,start=spread",
+            "--duration=200ms",
+            "--task=periodic-0",
+            "--wakeup=5",
+            policy,
+        ];
+        let output = run(&[&asked[..], more].concat());
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    let forms = |policy: &str| {
+        let value: Value = serde_json::from_str(&ask(policy, &["--format=json"])).expect("JSON");
+        // One that was compared and not chosen: its answer has both figures.
+        let own = value["cpu"].as_u64().expect("a CPU");
+        let mut all = value["candidates"].as_array().expect("candidates").iter();
+        let other = all.find(|one| one["energy"].is_f64() && one["cpu"] != own);
+        let cpu = &other.expect("a second estimate")["cpu"];
+        let text = ask(policy, &[&format!("--why-not={cpu}")]);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        (value["energy_unit"].clone(), words.join(" "))
+    };
+    let (unit, text) = forms("--policy=linux-7.3:energy_no_watts=always");
+    assert_eq!(unit, "cost");
+    assert!(
+        text.contains("clock khz cost dropped") && text.contains("the cost has no unit"),
+        "{text}"
+    );
+    assert!(text.contains(" against ") && !text.contains("uW"), "{text}");
+    let (unit, text) = forms("--policy=linux-7.3");
+    assert_eq!(unit, "uW");
+    assert!(
+        text.contains("energy uW") && !text.contains("no unit"),
+        "{text}"
+    );
 }
 
 /// Goal: where a CPU costs as much as the previous one, that is said to be why it stays; hints are

@@ -175,6 +175,17 @@ fn conditions_on_nothing_are_refused() {
             "`linux-7.3` is the base",
         ),
         (&study, "energy<1", "unknown metric `energy`"),
+        // It ends as a time that a model measures, and no model measures it.
+        (
+            &study,
+            "wake_latency_p99_us<500",
+            "did you mean `wake_latency_us_p99`?",
+        ),
+        (
+            &one,
+            "wake_latency_p99_us<500",
+            "did you mean `wake_latency_us_p99`?",
+        ),
         (&study, "busy_kryo_pct<1", "hikey960 has no such cluster"),
         (&one, "linux-7 energy_j<1", "did you mean `linux-7.3`?"),
         (

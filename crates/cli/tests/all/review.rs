@@ -421,7 +421,13 @@ boards = [\"juno-r0\"]
 fn a_review_is_a_gate() {
     let folder = folder();
     let asked = |condition: &str, code: i32| -> (Value, String) {
-        let gate = [condition, "--junit=checks.xml", "--format=json"];
+        let gate = [
+            condition,
+            "--junit=checks.xml",
+            "--mail=mail.txt",
+            "--html=page.html",
+            "--format=json",
+        ];
         let output = review(&folder, &[&[BASE, FAST][..], &gate].concat());
         assert_code(&output, code);
         (json(&output), written(folder.path(), "checks.xml"))
@@ -442,6 +448,29 @@ fn a_review_is_a_gate() {
             assert_eq!(checks[0]["holds"], false, "{}", checks[0]);
         }
     }
+    let page = written(folder.path(), "page.html");
+    assert!(page.contains("Gates (--expect)"), "the page has them");
+    // The mail has all places with their values, in its 72 columns.
+    let mail = written(folder.path(), "mail.txt");
+    let (_, gates) = mail.split_once("\nGates (--expect)\n").expect("a part");
+    assert!(
+        gates.starts_with("- cpu_energy_per_work_j<=base: FAIL ("),
+        "{mail}"
+    );
+    for place in places {
+        assert!(
+            gates.contains(&format!("  - {place}, change: ")),
+            "{place}: {mail}"
+        );
+    }
+    assert!(gates.contains("hikey960, light, change: FAIL: "), "{mail}");
+    let lines = gates
+        .lines()
+        .filter(|line| !line.starts_with("    wakeplace"));
+    assert!(
+        lines.into_iter().all(|line| line.chars().count() <= 72),
+        "{mail}"
+    );
     // Both sides of the two boards that run light.
     let (_, junit) = asked("--expect=missed_periods_total>=0", 0);
     assert_eq!(junit.matches("<testcase ").count(), 4, "{junit}");

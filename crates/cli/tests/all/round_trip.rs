@@ -165,6 +165,53 @@ fn messages_come_back() {
     }
 }
 
+/// Goal: tasks that run longer than in their recording are said, with by how much; the same run
+/// says nothing, nor does a part of it. At the highest clock work takes least time, so schedutil,
+/// which follows the utilisation, runs it longer. Busy times are those of the traces.
+#[test]
+fn what_does_not_come_back_is_said() {
+    let folder = folder();
+    let run = |workload: &str, policy: &str, more: &[&str]| {
+        let words = [
+            "sim",
+            "--platform=hikey960",
+            "--workload",
+            workload,
+            "--policy",
+            policy,
+            "--set=model.housekeeping=off",
+            "--format=json",
+        ];
+        let output = run_in(folder.path(), &[&words[..], more].concat());
+        assert_code(&output, 0);
+        let value: serde_json::Value =
+            serde_json::from_slice(&output.stdout).expect("JSON on standard output");
+        let warnings = value["warnings"].as_array().expect("warnings").clone();
+        let said = { warnings.iter() }
+            .filter_map(serde_json::Value::as_str)
+            .find(|warning| warning.contains("the tasks of the recording run"));
+        let ran = value["runs"][0]["seed_runs"][0]["metrics"]["task_run_s"].as_f64();
+        (said.map(str::to_owned), ran.expect("a time"))
+    };
+    let fast = "linux-7.3:governor=performance";
+    let load = "periodic:n=3,period=100ms,duty=20%,start=spread";
+    let recorded = run(load, fast, &["--export-ftrace=fast.txt", "--duration=1s"]);
+    assert_eq!(recorded.0, None);
+    assert_eq!(run("trace:fast.txt", fast, &[]).0, None);
+    let (said, ran) = run("trace:fast.txt", "linux-7.3", &[]);
+    let said = said.expect("it runs longer");
+    let pct = (ran / recorded.1 - 1.0) * 100.0;
+    assert!(pct > 5.0, "{pct}");
+    let (_, told) = said.split_once(", ").expect("a figure");
+    let (told, _) = told.split_once(" % longer than the ").expect("a figure");
+    let told: f64 = told.parse().expect("a number");
+    assert!((told - pct).abs() < 0.2, "{told} for {pct}: {said}");
+    assert_eq!(
+        run("trace:fast.txt", "linux-7.3", &["--duration=500ms"]).0,
+        None
+    );
+}
+
 /// A load whose frames are all late or dropped, `screen` of which is due after 12 ms.
 const FRAMES: &str = r#"{"global": {"duration": 2, "calibration": "CPU0"},
     "tasks": {

@@ -677,6 +677,48 @@ fn frames_come_first_and_choose_nothing() {
     assert_eq!(measured_by.contains("dropped_frames_total"), some);
 }
 
+/// Goal: a condition that the chosen point holds by few frames is warned of, in JSON, in text and
+/// on the page. By hand: at its own mean a point holds, and the upper end of an interval lies above
+/// any share but the whole; a limit above all of its frames is beyond doubt.
+#[test]
+fn a_condition_that_few_frames_cannot_tell_is_warned_of() {
+    let folder = folder();
+    let load = common::repository("workloads/scroll-busy.json");
+    let load = format!("--workload={}", load.display());
+    let sweep = |limit: f64, more: &[&str]| {
+        let limit = format!("--expect=missed_frames_total<={limit}");
+        let asked = [
+            "sweep",
+            "--platform=gs101",
+            &load,
+            "--policy=linux-7.3",
+            "--vary=task.render.util_min=0",
+            "--seeds=2",
+            "--duration=300ms",
+            &limit,
+        ];
+        let output = run_in(folder.path(), &[&asked[..], more].concat());
+        assert_code(&output, 0);
+        output
+    };
+    let json = |limit: f64| -> serde_json::Value {
+        let output = sweep(limit, &["--format=json", "--export-html=page.html"]);
+        serde_json::from_str(&stdout(&output)).expect("JSON")
+    };
+    let words = "may not hold with other seeds: task.render.util_min=0 had ";
+    let sure = json(1e6);
+    assert!(!sure["warnings"].to_string().contains(words), "{sure}");
+    let mean = sure["points"][0]["missed_frames_total"].as_f64();
+    let mean = mean.expect("a mean");
+    let unsure = json(mean);
+    assert!(unsure["warnings"].to_string().contains(words), "{unsure}");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("the page");
+    assert!(page.contains("may not hold with other seeds"));
+    let said = stderr(&sweep(mean, &[]));
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains(words), "{said}");
+}
+
 /// Goal: the chosen point has its row where the table stops: by hand, of 60 values of a key the
 /// last is the least, the 60th row.
 #[test]

@@ -120,6 +120,8 @@ pub struct Explanation {
     pub explained: Explained,
     /// Estimates of energy divided by this are microwatts; None: the policy makes none.
     pub energy_per_uw: Option<f64>,
+    /// Estimates are costs without a unit: the energy model has no powers.
+    pub energy_is_cost: bool,
     /// Why energy-aware placement is off although the policy asks for it.
     pub energy_inactive: Option<&'static str>,
     /// The idle state of each CPU, an index into the platform's; None: it is not in one.
@@ -395,6 +397,7 @@ impl Observer for Taker<'_> {
             interrupt: self.by_interrupt.contains(&task),
             sync: s.ask.sync,
             energy_per_uw: s.core.energy_per_uw(),
+            energy_is_cost: s.core.energy_without_watts(),
             energy_inactive: s.core.energy_inactive(),
             idle: idle_states(s.power),
             others: self.others(s),

@@ -62,6 +62,7 @@ pub(crate) fn workload(tasks: Vec<TaskScript>, timers: Vec<Timer>) -> Workload {
         duration_ns: None,
         cpu_dma_latency_us: None,
         wakeups_unknown: false,
+        recorded_run_ns: None,
         chains: Vec::new(),
         seed: 0,
         no_periods: false,

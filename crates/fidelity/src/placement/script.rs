@@ -63,6 +63,7 @@ pub(super) fn workload(
         duration_ns: None,
         cpu_dma_latency_us: None,
         wakeups_unknown: false,
+        recorded_run_ns: None,
         chains: Vec::new(),
         seed: 0,
         no_periods: false,

@@ -4,8 +4,9 @@
 //! What must stay: names are a contract with whoever reads results: none is renamed.
 //! Tests by part (in crates/metrics/src): metric.rs: `names_end_in_their_unit` (`METRICS`),
 //! `names_are_found_once` (`matches`, `is_of_cases`, `a_case`), `patterns_need_a_cluster`
-//! (`find_metric`), `unknown_names_get_the_nearest` (`UnknownMetric`, `plain_names`,
-//! `KEY_METRICS`), `the_nearest_that_was_measured_is_offered` (`measured_instead`),
+//! (`find_metric`), `unknown_names_get_the_nearest` (`UnknownMetric`, `near`, `plain_names`,
+//! `KEY_METRICS`), `times_are_those_of_models` (`takes`, `a_time`),
+//! `the_nearest_that_was_measured_is_offered` (`measured_instead`),
 //! `frames_are_some_of_all` (`number_of_share`, `all_frames_of`);
 //! metric/table.rs: `names_are_found_once` (the table),
 //! `all_models_are_read_by_known_metrics` (`@measured`); metric/values.rs:
@@ -105,8 +106,35 @@ fn unknown_names_get_the_nearest() {
          wake_latency_us_p99, missed_frames_total, missed_periods_total, migrations_total; \
          did you mean `migrations_total`?"
     );
+    // The same words in another order, one of them misspelt.
+    assert_eq!(nearest("wake_latency_p99_us"), Some("wake_latency_us_p99"));
+    assert_eq!(
+        nearest("wakeup_latency_p99_us"),
+        Some("wake_latency_us_p99")
+    );
+    assert_eq!(nearest("total_frames_missed"), Some("missed_frames_total"));
     assert!(KEY_METRICS.iter().all(|name| find_metric(name).is_ok()));
     assert_ne!(nearest("busy_{cluster}_pc"), Some("busy_{cluster}_pct"));
+}
+
+/// Goal: a name that only ends as measured times do is none: no model measures it.
+#[test]
+fn times_are_those_of_models() {
+    for name in [
+        "latency_p99_us",
+        "request_latency_p50_us",
+        "t12_latency_max_us",
+    ] {
+        assert!(find_metric(name).is_ok(), "{name}");
+    }
+    for name in [
+        "wake_latency_p99_us",
+        "frame_max_us",
+        "t_latency_max_us",
+        "tx_latency_max_us",
+    ] {
+        assert!(find_metric(name).is_err(), "{name}");
+    }
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! `kind = (1024^2 + 4 C^2) / C`, `x = clock * 1024 / top`, `cost = kind * (4 * 1024^2 + x^2) >>
 //! 17`. It covers policy/src/energy/energy_no_watts.c. Free: how helpers build a machine.
 //! Tests by part: `costs_of_hikey960` (`wp_kind_cost`, `wp_clock_cost`,
-//! `wp_em_register_no_watts`); `clocks_that_are_close_rise` (`wp_em_fill_no_watts`);
+//! `wp_em_register_no_watts`; crates/policy-sys/src/machine.rs: `energy_without_watts`);
+//! `clocks_that_are_close_rise` (`wp_em_fill_no_watts`);
 //! `a_machine_that_has_a_model_keeps_it` (`wp_em_dev_update_perf_domain`);
 //! `alike_cpus_and_threads_have_no_model` (`wp_capacities_differ`);
 //! `a_clock_of_two_capacities_has_no_model` (`wp_em_register_no_watts`);
@@ -76,6 +77,7 @@ fn costs_of_hikey960() {
     // Eras have none of it.
     let plain = common::core(&facts, ERA, &[]);
     assert_eq!(plain.state().nr_perf_doms, 0);
+    assert!(core.energy_without_watts() && !plain.energy_without_watts());
     assert_eq!(plain.energy_inactive(), Some("a CPU has no energy model"));
 }
 

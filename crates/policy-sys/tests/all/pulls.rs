@@ -218,8 +218,8 @@ fn a_lone_task_leaves_a_busy_core() {
 }
 
 /// Goal: both CPUs of a cluster have a task each, and those of another cluster of the same size are
-/// idle: of the difference in idle CPUs, 2 - 0, half is to move, one task. 450 of 500 is more than four
-/// fifths, so the domain balances although it has an energy model. To 7.2 no CPU gives its
+/// idle: of the difference in idle CPUs, 2 - 0, half is to move, one task. 450 of 500 is more than
+/// four fifths, so the domain balances although it has an energy model. To 7.2 no CPU gives its
 /// lone task to one that is no bigger. In 7.3 it does between clusters of one capacity; not where
 /// the level is no cluster; and not while the hardware limits the destination by 1, since 499 is
 /// not 500, and 499 x 1024 is less than 500 x 1078. Bigger CPUs make the domain asymmetric. Source:

@@ -1,12 +1,13 @@
 //! The first line of a difference, and the order in which people see its pairs
 //! (docs/guide/results.md, "Two results").
 //!
-//! What must stay: every pair is counted once, by the word of its verdict, or where that tells
-//! nothing by a metric that the load is read by, the worse first; what differs comes first, the
-//! largest change first, and pairs that are the same last. JSON and pages keep the order of the
-//! later result. Words may change. Tests by part:
+//! What must stay: every pair is counted once, by the word of its verdict; a verdict that is not
+//! told from chance is not told, whatever another metric says. Where the verdict is that nothing
+//! matters, a metric that the load is read by may be told, the worse first. What differs comes
+//! first, the largest change first, and pairs that are the same last. JSON and pages keep the order
+//! of the later result. Words may change. Tests by part:
 //! `the_first_line_counts_and_what_differs_comes_first` (all),
-//! `what_the_first_metric_does_not_tell_another_may` (`told`).
+//! `what_is_not_told_stays_so_whatever_another_metric_says` (`told`, `beside`).
 //!
 //! Callers: diff.rs.
 //!
@@ -38,7 +39,9 @@ pub(super) struct Judged<'a> {
     pub(super) pair: &'a Difference,
     pub(super) result: outcome::Comparison,
     pub(super) became: Became,
-    /// How large the change is that it is judged by.
+    /// What another metric that the load is read by is told to be, though the verdict is not told.
+    beside: Option<Word>,
+    /// How large the change is that it is judged by, or that other one's.
     size: f64,
 }
 
@@ -50,7 +53,8 @@ impl<'a> Judged<'a> {
         let first = verdict.and_then(|one| Word::of_word(&one.difference));
         let told = told(&pair.runs.measured_by, &result);
         let told = told.filter(|_| !matches!(first, Some(Word::Worse | Word::Better)));
-        let word = told.map(|(_, word)| word).or(first);
+        let is_open = matches!(first, Some(Word::NotTold | Word::Unknown));
+        let word = told.filter(|_| !is_open).map(|(_, word)| word).or(first);
         let became = match word {
             _ if !pair.complete => Became::Stuck,
             _ if pair.is_same() => Became::Same,
@@ -66,6 +70,9 @@ impl<'a> Judged<'a> {
         Self {
             pair,
             size: delta.map_or(1.0, |delta| size(delta.delta_pct)),
+            beside: told
+                .filter(|_| became == Became::NotTold)
+                .map(|(_, word)| word),
             became,
             result,
         }
@@ -106,6 +113,20 @@ pub(super) fn in_order(pairs: &[Difference]) -> Vec<Judged<'_>> {
     all
 }
 
+/// Of how many pairs whose verdict is not told another metric is; empty: of none.
+fn beside(all: &[Judged<'_>]) -> String {
+    let words = [(Word::Worse, "worse"), (Word::Better, "better")];
+    let counted = words.into_iter().filter_map(|(wanted, word)| {
+        let nr = all.iter().filter(|one| one.beside == Some(wanted)).count();
+        (nr > 0).then(|| format!("{nr} {word}"))
+    });
+    let counted: Vec<String> = counted.collect();
+    match counted.is_empty() {
+        true => String::new(),
+        false => format!(" ({} by another metric)", counted.join(" and ")),
+    }
+}
+
 /// How many pairs became what.
 pub(super) fn first_line(files: &[String; 2], all: &[Judged<'_>]) -> String {
     let words = [
@@ -118,7 +139,12 @@ pub(super) fn first_line(files: &[String; 2], all: &[Judged<'_>]) -> String {
     ];
     let counted = words.into_iter().filter_map(|(became, word, always)| {
         let nr = all.iter().filter(|one| one.became == became).count();
-        (always || nr > 0).then(|| format!(", {nr} {word}"))
+        let beside = if became == Became::NotTold {
+            beside(all)
+        } else {
+            String::new()
+        };
+        (always || nr > 0).then(|| format!(", {nr} {word}{beside}"))
     });
     let [before, after] = files;
     let pairs = count(all.len(), "pair");

@@ -3,7 +3,7 @@
 //! What must stay: rows stand as the review has them; words for differences are those of
 //! comparisons, which follow on the page. Words and looks may change. Tests by part:
 //! crates/cli/tests/all/review.rs::`a_review_says_what_got_worse_first` (`view`, `rows`,
-//! `partings`).
+//! `partings`), review.rs::`a_review_is_a_gate` (`gates`).
 //!
 //! Tests: crates/cli/tests/all/review.rs
 
@@ -14,7 +14,7 @@ use crate::comparison::expected_by_chance;
 use crate::number;
 use crate::phrase::interval;
 use crate::plain::plain;
-use crate::review::{answer as explained, main_figures, shown, which, why_parted};
+use crate::review::{answer as explained, judged, main_figures, shown, which, why_parted};
 use wakeplace_outcome::{Claim, Difference, Review, ReviewRow};
 use wakeplace_text::time;
 
@@ -29,6 +29,7 @@ pub(super) fn view(id: &str, review: &Review, name: &str) -> ResultView {
     ];
     sections.push(main(id, review));
     sections.extend(claims(id, &review.claims));
+    sections.extend(gates(id, review));
     sections.extend(partings(id, review));
     sections.push(rest(id, review));
     sections.push(conditions(id, review));
@@ -184,6 +185,36 @@ fn claims(id: &str, claims: &[Claim]) -> Option<Section> {
     (!claims.is_empty()).then(|| Section {
         id: format!("{id}-claims"),
         title: "What the author claims".to_owned(),
+        lead: String::new(),
+        blocks: vec![Block::Table(table)],
+    })
+}
+
+/// What became of the conditions of `--expect`, board by board.
+fn gates(id: &str, review: &Review) -> Option<Section> {
+    let columns = ["condition", "where", "verdict", "found"];
+    let mut table = Table::new(format!("{id}-gates-table"), "Conditions", &columns);
+    table.cards = true;
+    for (load, of) in review.loads.iter().zip(&review.comparisons) {
+        let platform = of.runs.first().map_or("", |run| run.platform.as_str());
+        for check in &of.checks {
+            let [side, verdict, found] = judged(of, check);
+            let word = match check.holds {
+                Some(true) => "better",
+                Some(false) => "worse",
+                None => "not told",
+            };
+            table.rows.push(vec![
+                Cell::head(check.expected.clone()).small(side),
+                Cell::of(platform.to_owned()).small(load.clone()),
+                Cell::of(verdict.to_owned()).tone(tone(word)),
+                Cell::of(minus(found)),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then(|| Section {
+        id: format!("{id}-gates"),
+        title: "Gates (--expect)".to_owned(),
         lead: String::new(),
         blocks: vec![Block::Table(table)],
     })

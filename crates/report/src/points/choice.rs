@@ -186,18 +186,20 @@ impl Choice {
         shape: &Shape,
         group: &mut ChosenPoint,
         (own, chosen): (&[&Row], Option<&Row>),
-    ) -> Option<String> {
+    ) -> Vec<String> {
         if let Some(row) = chosen {
             group.figures = figures::of(self, shape, row);
         }
         if chosen.is_some() || group.hold == 0 {
             group.notes = beside::beside(self, shape, (own, chosen));
         }
-        let said = frames::turned(self, shape, (own, chosen))?;
-        Some(match group.group.as_str() {
+        let turned = frames::turned(self, shape, (own, chosen));
+        let unsure = chosen.map_or_else(Vec::new, |row| frames::unsure(self, shape, row));
+        let placed = |said: String| match group.group.as_str() {
             "" => said,
             place => format!("{place}: {said}"),
-        })
+        };
+        turned.into_iter().chain(unsure).map(placed).collect()
     }
 }
 

@@ -10,8 +10,10 @@
 //!
 //! Tests: below, crates/cli/tests/all/review.rs
 
+mod gates;
 mod text;
 
+pub(crate) use gates::judged;
 pub(crate) use text::answer;
 
 pub use text::{csv as review_csv, mail as review_mail, text as review_text};

@@ -9,8 +9,11 @@
 //! review.rs::`claims_are_judged` (`claims`), `what_never_happened_is_counted_apart` (`headline`,
 //! `whole_of`).
 //!
+//! Callers: gates.rs (`item`).
+//!
 //! Tests: crates/cli/tests/all/review.rs
 
+use super::gates::gates;
 use super::{main_figures, place_of, shown, which, why_parted};
 use crate::clusters;
 use crate::comparison::expected_by_chance;
@@ -55,13 +58,17 @@ pub fn mail(review: &Review) -> String {
     printable_lines(&whole(review, MAIL, false))
 }
 
-/// All parts; `in_full`: with all that explains the first wake-ups.
+/// All parts; `in_full`: with all that explains the first wake-ups, and without the gates, whose
+/// table stands below.
 fn whole(review: &Review, width: usize, in_full: bool) -> String {
     // What was run, then what came of it.
     let first = [review.title.clone(), headline(review)];
     let first = first.iter().filter(|line| !line.is_empty());
     let mut text: String = first.map(|line| wrap(line, width) + "\n").collect();
     text.push_str(&found(review, width));
+    if !in_full {
+        text.push_str(&gates(review, width));
+    }
     for (nth, parting) in review.partings.iter().enumerate() {
         text.push_str(&parted(review, (nth + 1, parting), width, in_full));
     }
@@ -413,7 +420,7 @@ pub(crate) fn answer(explained: &str) -> String {
 }
 
 /// An item of a list; what does not fit stands below its text.
-fn item(text: &str, width: usize) -> String {
+pub(super) fn item(text: &str, width: usize) -> String {
     let wrapped = wrap(&printable(text), width - 2);
     let mut lines = wrapped.lines();
     let first = format!("- {}\n", lines.next().unwrap_or_default());

@@ -13,7 +13,7 @@
 //!
 //! Tests: below, crates/cli/tests/all/review.rs
 
-use super::{Answer, TreeAnswer};
+use super::{Answer, COST, TreeAnswer};
 
 /// A CPU, as one decision found it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Input {
     pub clock_khz: Option<u32>,
     /// The idle state that it was in; None: in none.
     pub idle_state: Option<String>,
-    /// What was estimated, with its unit; None: nothing was.
+    /// What was estimated, with its unit if it has one; None: nothing was.
     pub energy: Option<String>,
     /// The side tells its estimates: clock and energy.
     pub told: bool,
@@ -38,7 +38,10 @@ impl Answer {
     /// What the decision found of these CPUs.
     #[must_use]
     pub fn inputs(&self, cpus: &[u32]) -> Vec<Input> {
-        let unit = self.power_unit();
+        let shown = |energy: u64| match (self.power_unit(), self.shown_power(energy)) {
+            (Some(unit), power) => format!("{power} {unit}"),
+            (None, cost) => format!("{COST} {cost}"),
+        };
         let input = |cpu: &u32| {
             let seen = self.explanation.explained.candidates.get(*cpu as usize)?;
             let state = self.explanation.idle[*cpu as usize];
@@ -49,9 +52,7 @@ impl Answer {
                 runnable: seen.runnable,
                 clock_khz: seen.clock_khz,
                 idle_state: state.map(name),
-                energy: seen
-                    .energy
-                    .map(|energy| format!("{} {unit}", self.shown_power(energy))),
+                energy: seen.energy.map(shown),
                 told: true,
             })
         };

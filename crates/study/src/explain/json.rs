@@ -10,7 +10,7 @@
 //! Tests: crates/cli/tests/all/explain.rs,
 //! crates/cli/tests/all/schema.rs::results_are_what_the_schema_says
 
-use super::Answer;
+use super::{Answer, COST};
 use wakeplace_engine::Party;
 use wakeplace_outcome as outcome;
 use wakeplace_policy_sys::{NoEnergy, Seen};
@@ -123,7 +123,9 @@ pub(super) fn answer(answer: &Answer) -> outcome::Decision {
             why => Some(why.name().to_owned()),
         },
         energy_aware_off: e.energy_inactive.map(str::to_owned),
-        energy_unit: e.energy_per_uw.map(|_| answer.power_unit().to_owned()),
+        energy_unit: e
+            .energy_per_uw
+            .map(|_| answer.power_unit().unwrap_or(COST).to_owned()),
         candidates: all.map(|seen| candidate(answer, seen)).collect(),
         others: e.others.iter().map(other).collect(),
         why_not: { answer.why_not.as_ref() }.map(|(cpu, answer)| outcome::WhyNot {

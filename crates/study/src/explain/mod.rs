@@ -3,10 +3,11 @@
 //!
 //! What must stay: the run is the one that `sim` makes, up to the decision, and asking other
 //! policies changes nothing of it; powers are in the platform's unit, and a bogo unit stands for a
-//! milliwatt. Words for people are the crate cli's. Tests by part:
+//! milliwatt; costs have no unit. Words for people are the crate cli's. Tests by part:
 //! `the_object_has_what_the_contract_says` (`answer`, `json`), `the_same_again` (the run),
 //! `mistakes_say_what_there_is` (errors), `what_costs_more_saves_nothing` (`power`, `shown_power`,
-//! `dropped`), `a_tie_keeps_the_previous_cpu` (`reason`, `runnable`),
+//! `dropped`), `a_cost_has_no_unit` (`power_unit`),
+//! `a_tie_keeps_the_previous_cpu` (`reason`, `runnable`),
 //! `the_title_has_the_number_that_was_asked_for` (`wakeup_of_run`).
 //!
 //! Tests: crates/cli/tests/all/explain.rs
@@ -30,6 +31,9 @@ use crate::{Experiment, Request, StudyError};
 use wakeplace_engine::{Explanation, Party, Which};
 use wakeplace_platform::{Platform, PowerUnit};
 use wakeplace_policy_sys::{Reason, Seen};
+
+/// Stands where estimates have no unit.
+const COST: &str = "cost";
 
 /// Which decision, and what is asked about it.
 #[derive(Clone, Debug)]
@@ -142,10 +146,10 @@ impl Answer {
         is_kept.then_some(party.record.avg.runnable_avg)
     }
 
-    /// The unit of powers.
+    /// The unit of powers; None: they are costs, which have none.
     #[must_use]
-    pub fn power_unit(&self) -> &'static str {
-        power_unit(self.platform())
+    pub fn power_unit(&self) -> Option<&'static str> {
+        power_unit(&self.explanation, self.platform())
     }
 
     /// The answer as one JSON object, with a newline.
@@ -172,10 +176,12 @@ pub(crate) fn power(explanation: &Explanation, platform: &Platform, energy: u64)
     energy as f64 / explanation.energy_per_uw.unwrap_or(1.0) / scale
 }
 
-/// The unit of powers in answers; the core's estimates are in it.
-pub(crate) fn power_unit(platform: &Platform) -> &'static str {
-    match platform.power_unit {
+/// The unit of powers in answers; the core's estimates are in it. None: its energy model has costs
+/// and no powers.
+pub(crate) fn power_unit(explanation: &Explanation, platform: &Platform) -> Option<&'static str> {
+    let unit = match platform.power_unit {
         PowerUnit::Bogo => "bogo",
         PowerUnit::Microwatt | PowerUnit::None => "uW",
-    }
+    };
+    (!explanation.energy_is_cost).then_some(unit)
 }

@@ -47,11 +47,11 @@ fn energy(e: &Explanation, platform: &Platform, seen: &Seen) -> String {
     let (Some(there), Some(here)) = (seen.energy, chosen.energy) else {
         return seen.dropped.doc().to_owned();
     };
-    let unit = power_unit(platform);
+    let unit = power_unit(e, platform).map_or_else(String::new, |unit| format!(" {unit}"));
     let (there, here) = (power(e, platform, there), power(e, platform, here));
-    let figures = format!("({} against {} {unit})", figure(there), figure(here));
+    let figures = format!("({} against {}{unit})", figure(there), figure(here));
     let than = format!("CPU {} {figures}", chosen.cpu);
-    let apart = format!("{} {unit}", figure((there - here).abs()));
+    let apart = format!("{}{unit}", figure((there - here).abs()));
     if there > here {
         return format!("it fits, but would cost {apart} more than {than}");
     }

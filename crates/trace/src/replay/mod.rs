@@ -31,7 +31,7 @@ use std::io::{self, BufReader, Read};
 use tracker::Tracker;
 use wakeplace_platform::{Platform, PlatformError};
 use wakeplace_text::{did_you_mean, nearest, shorten};
-use wakeplace_workload::Spec;
+use wakeplace_workload::{Spec, Workload};
 
 /// What begins the name of a workload that is a recording.
 pub const PREFIX: &str = "trace:";
@@ -194,12 +194,20 @@ fn recorded<R: Read>(
     if let Some(error) = too_few(recorded.cpus) {
         return Err(error);
     }
+    let of_this_machine = !assumed && scaled.is_none();
     let mut warnings = recorded.warnings(&found, assumed);
     warnings.extend(scaled);
     let deadlines = recorded.deadlines(&found);
     warnings.extend(deadlines.warnings.iter().cloned());
     match recorded.workload(argument, &deadlines) {
-        Some(workload) => Ok(Spec::recorded(workload, warnings)),
+        Some(workload) => {
+            let recorded_run_ns = workload.recorded_run_ns.filter(|_| of_this_machine);
+            let workload = Workload {
+                recorded_run_ns,
+                ..workload
+            };
+            Ok(Spec::recorded(workload, warnings))
+        }
         None => Err(wrong(
             "no task runs or wakes in it".to_owned(),
             "a recording of sched_switch and sched_waking",

@@ -41,6 +41,8 @@ pub(super) struct Recorded {
     odd: Odd,
     frames: Frames,
     has_wakeups: bool,
+    /// Time of all tasks on CPUs.
+    ran_ns: u64,
     /// CPUs up to the highest that was seen.
     pub(super) cpus: u32,
 }
@@ -55,6 +57,7 @@ impl Tracker {
             all_made_ns: self.all_made_ns,
             odd: self.odd,
             has_wakeups: self.has_wakeups,
+            ran_ns: self.ran_ns,
             cpus: self.seen_cpus(),
             frames: self.frames,
             tasks: self.tasks,
@@ -195,10 +198,7 @@ impl Recorded {
             };
             tasks.push(maker.script((at as u32, task), name, &steps, &mut timers));
         }
-        if tasks.is_empty() {
-            return None;
-        }
-        Some(Workload {
+        (!tasks.is_empty()).then(|| Workload {
             name: name.to_owned(),
             calibration: Calibration::Biggest,
             tasks,
@@ -211,6 +211,7 @@ impl Recorded {
             duration_ns: Some((self.last_ns - self.first_ns).max(1)),
             cpu_dma_latency_us: None,
             wakeups_unknown: !self.has_wakeups,
+            recorded_run_ns: Some(self.ran_ns),
             chains: deadlines.chains.clone(),
             seed: 0,
             no_periods: true,

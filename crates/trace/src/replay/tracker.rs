@@ -168,6 +168,8 @@ pub(super) struct Tracker {
     pub(super) frames: Frames,
     /// A wake-up was recorded: without one it is not known when tasks were due.
     pub(super) has_wakeups: bool,
+    /// Time of all tasks on CPUs, ns.
+    pub(super) ran_ns: u64,
     highest_cpu: u32,
 }
 
@@ -189,6 +191,7 @@ impl Tracker {
             odd: Odd::default(),
             frames: Frames::default(),
             has_wakeups: false,
+            ran_ns: 0,
             highest_cpu: 0,
         }
     }
@@ -261,6 +264,7 @@ impl Tracker {
         let Current::Task(task) = own.current else {
             return;
         };
+        self.ran_ns += now - from;
         let task = &mut self.tasks[task as usize];
         task.gross = task
             .gross

@@ -51,6 +51,7 @@ impl Builder {
             duration_ns: None,
             cpu_dma_latency_us: None,
             wakeups_unknown: false,
+            recorded_run_ns: None,
             chains: Vec::new(),
             seed: 0,
             no_periods: false,

@@ -72,6 +72,7 @@ pub(crate) fn expand(
         duration_ns: template.duration_ns,
         cpu_dma_latency_us: None,
         wakeups_unknown: false,
+        recorded_run_ns: None,
         unmodelled: template.unmodelled.clone(),
     };
     let applied = limits::apply(&template.limits, &mut workload, machine.nr_cpus());

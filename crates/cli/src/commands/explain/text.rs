@@ -9,6 +9,7 @@
 //! explain.rs::`what_costs_more_saves_nothing` (`candidates`),
 //! crates/cli/tests/all/said.rs::`a_decision_says_each_reason_once` (`Sentences`, `others`),
 //! explain.rs::`a_tie_keeps_the_previous_cpu` (`legend`, `task`),
+//! explain.rs::`a_cost_has_no_unit` (`legend`, `candidates`),
 //! crates/cli/tests/all/hostile_text.rs::`answers_show_names_harmlessly_in_every_form` (names from
 //! files). No test of its own: `rule`, `waker` and `duration`.
 //!
@@ -215,7 +216,8 @@ fn is_listed(answer: &Answer, seen: &Seen) -> bool {
 /// The CPUs that were looked at, in their order, with what spoke against each.
 fn candidates(answer: &Answer, reasons: &mut Sentences) -> Table {
     let e = &answer.explanation;
-    let energy = format!("energy_{}", answer.power_unit());
+    let unit = answer.power_unit();
+    let energy = unit.map_or_else(|| "cost".to_owned(), |unit| format!("energy_{unit}"));
     let columns = [
         "cpu",
         "util",
@@ -278,7 +280,15 @@ fn legend(answer: &Answer) -> String {
                  behind where it was last";
     }
     if all.iter().any(|seen| seen.clock_khz.is_some()) {
-        text += "; clock and energy are what the rule's estimate assumes with the task there";
+        text += match answer.power_unit() {
+            Some(_) => {
+                "; clock and energy are what the rule's estimate assumes with the task there"
+            }
+            None => {
+                "; clock and cost are what the rule's estimate assumes with the task there; the \
+                 cost has no unit, since the energy model has no powers"
+            }
+        };
     }
     text + "."
 }

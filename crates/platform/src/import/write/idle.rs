@@ -7,16 +7,23 @@
 //! imports as they are (ARCHITECTURE.md, "What a change may touch"), and words of messages that no
 //! test quotes. Tests by part: round_trip.rs::`every_platform_comes_back` (`idle`, `idle_state`),
 //! `a_board_with_an_energy_model_is_the_one_that_comes_with_the_program` (`assumed_power`),
-//! `an_energy_model_of_lisa` (powers that the source has).
+//! `an_energy_model_of_lisa` (powers that the source has),
+//! crates/cli/tests/all/bad_platforms.rs::`a_new_board_is_whole_or_refused` (`say_one_point`,
+//! `ONE_POINT`).
 //!
-//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs
+//! Tests: crates/platform/tests/all/import/mod.rs, crates/platform/tests/all/import/round_trip.rs,
+//! crates/cli/tests/all/bad_platforms.rs::a_new_board_is_whole_or_refused
 
 use super::Writer;
 use crate::form::{entry, number};
 use crate::import::fill::{cluster_idle_power, idle_power};
-use crate::import::found::{FoundIdle, IdlePower, Origin, Scale};
+use crate::import::found::{FoundIdle, IdlePower, Origin, Scale, cpu_list};
 use crate::import::text::source;
 use std::fmt::Write;
+
+/// Stands behind the source of a power that is made of the only one there is.
+const ONE_POINT: &str = "; the clock has one operating point, whose power is that of the highest, \
+    so that this may be too much";
 
 impl Writer<'_> {
     /// All tables `[[idle_state]]`, for CPUs of the same figures together.
@@ -30,6 +37,7 @@ impl Writer<'_> {
                     .to_owned(),
             );
         }
+        self.say_one_point();
         for state in &self.found.idle {
             // Power differs between clocks: a table for each.
             let by_clock: Vec<Vec<u16>> = match self.powered() {
@@ -50,6 +58,32 @@ impl Writer<'_> {
             }
         }
         out
+    }
+
+    /// Says of which CPUs the power of a clock that stands still is taken for the lowest.
+    fn say_one_point(&mut self) {
+        let unknown = |cpu: &u16| {
+            let mut own = self
+                .found
+                .idle
+                .iter()
+                .filter(|state| state.cpus.contains(cpu));
+            own.any(|state| state.power.is_none())
+        };
+        let still = self
+            .found
+            .clocks
+            .iter()
+            .filter(|clock| clock.points.len() == 1);
+        let cpus = still.flat_map(|clock| &clock.cpus).copied().filter(unknown);
+        let cpus: Vec<u16> = cpus.collect();
+        if self.powered().is_some() && !cpus.is_empty() {
+            self.said.push(format!(
+                "power in idle states of CPUs {}: of the power at their one operating point, the \
+                 highest, so that it may be too high",
+                cpu_list(&cpus)
+            ));
+        }
     }
 
     /// One table `[[idle_state]]`.
@@ -96,7 +130,10 @@ impl Writer<'_> {
         let first = states.iter().find(|other| other.cpus.contains(&cpu));
         let shallowest = first.is_some_and(|first| std::ptr::eq(first, state));
         let kind = self.cpu(cpu).kind.as_deref().unwrap_or_default();
-        let (cpu, from) = idle_power(kind, lowest, shallowest);
+        let (cpu, mut from) = idle_power(kind, lowest, shallowest);
+        if shallowest && points().count() == 1 {
+            from.text += ONE_POINT;
+        }
         let asleep = of_cluster.filter(|_| state.cluster).map(cluster_idle_power);
         let (cluster, from) = match asleep {
             Some((power, text)) => (Some(power), Origin::assumed(from.text + &text)),

@@ -1,21 +1,28 @@
-//! How many frames of how many a choice hangs on, and whether one of them turns it
-//! (docs/guide/results.md, "The point that is chosen").
+//! How many frames of how many a choice hangs on, whether one of them turns it, and whether so few
+//! can tell that a condition holds (docs/guide/results.md, "The point that is chosen").
 //!
 //! What must stay: frames are those of all runs of a point that count in its means; one frame turns
 //! a choice if another point would be chosen that had one fewer, all else as it is; of a point that
-//! misses a condition on a change nothing is said. Words may change. Tests by part:
-//! `a_choice_says_its_frames` (`OfFrames`, `Frames`, `said`, `frames_in`),
+//! misses a condition on a change nothing is said. What may be missed of more frames is the upper
+//! end of a 95 % interval. Words may change. Tests by part:
+//! `a_choice_says_its_frames` (`OfFrames`, `Frames`, `said`, `frames_in`, `upper_pct`),
+//! `what_so_few_frames_cannot_tell_is_said` (`unsure`, `allowed_pct`),
+//! sweeps.rs::`a_condition_that_few_frames_cannot_tell_is_warned_of` (`unsure`, by the command),
 //! `one_frame_turns_a_choice` (`turned`, by the metric), `one_frame_turns_what_holds` (`turned`,
 //! `would_hold`, by a condition).
 //!
 //! Callers: points.rs (`Frames`, `frames_in`).
 //!
-//! Tests: below
+//! Tests: below,
+//! crates/cli/tests/all/sweeps.rs::a_condition_that_few_frames_cannot_tell_is_warned_of
 
 use super::Choice;
 use super::beside::about;
+use crate::number;
 use crate::points::{Row, Shape};
-use wakeplace_metrics::{Expectation, Limit, all_frames_of, number_of_share};
+use wakeplace_metrics::{
+    Expectation, Limit, Operator, all_frames_of, number_of_share, share_upper95,
+};
 use wakeplace_study::RunRecord;
 use wakeplace_text::count;
 
@@ -94,12 +101,23 @@ impl OfFrames {
         }
     }
 
+    /// What a limit allows of all frames of so many runs, percent.
+    fn allowed_pct(&self, limit: f64, frames: Frames, runs: usize) -> f64 {
+        match self.is_share {
+            true => limit,
+            false => 100.0 * limit * runs.max(1) as f64 / frames.all,
+        }
+    }
+
+    /// What became of the frames that it counts: `missed`.
+    fn what(&self) -> &str {
+        let parts = self.metric.split_once("_frames_");
+        parts.map_or("", |(what, _)| what)
+    }
+
     /// So many frames in words.
     fn told(&self, counted: f64, all: f64) -> String {
-        let what = self
-            .metric
-            .split_once("_frames_")
-            .map_or("", |(what, _)| what);
+        let what = self.what();
         let chain = self.all.strip_prefix("frames_of_");
         let chain = chain.and_then(|rest| rest.strip_suffix("_total"));
         let chain = chain.map_or_else(String::new, |chain| format!(" of {chain}"));
@@ -107,15 +125,30 @@ impl OfFrames {
     }
 }
 
+impl Frames {
+    /// So many of all its frames a point may miss by what was seen: the upper end of a 95 %
+    /// interval, percent.
+    fn upper_pct(self) -> f64 {
+        100.0 * share_upper95(self.counted, self.all)
+    }
+}
+
+/// The frames of a point in words, with the number of its runs where these are several.
+fn in_runs(of: &OfFrames, frames: Frames, runs: usize) -> String {
+    let told = of.told(frames.counted, frames.all);
+    match runs {
+        0 | 1 => told,
+        runs => format!("{told} in {}", count(runs, "run")),
+    }
+}
+
 /// The frames of a point in words, for each metric that counts some.
 pub(super) fn said(choice: &Choice, row: &Row) -> Vec<String> {
     let one = |(of, frames): (&OfFrames, &Option<Frames>)| {
         let frames = (*frames)?;
-        let told = of.told(frames.counted, frames.all);
-        Some(match row.n {
-            0 | 1 => told,
-            runs => format!("{told} in {}", count(runs, "run")),
-        })
+        let upper = number::short(frames.upper_pct());
+        let told = in_runs(of, frames, row.n);
+        Some(format!("{told}, at most {upper} % by a 95 % interval"))
     };
     choice
         .frames
@@ -205,6 +238,38 @@ pub(super) fn turned(
     ))
 }
 
+/// What a reader should know of the chosen point: that a condition which it holds is one that so
+/// few frames cannot tell.
+pub(super) fn unsure(choice: &Choice, shape: &Shape, chosen: &Row) -> Vec<String> {
+    let one = |condition: &Expectation| {
+        let Limit::Value(limit) = condition.limit else {
+            return None;
+        };
+        if !matches!(condition.operator, Operator::AtMost | Operator::Below) {
+            return None;
+        }
+        let mut frames = choice.frames.iter().zip(&chosen.frames);
+        let (of, frames) = frames.find(|(of, _)| of.metric == condition.metric)?;
+        let frames = (*frames)?;
+        let allowed = of.allowed_pct(limit, frames, chosen.n);
+        let upper = frames.upper_pct();
+        (!condition.operator.holds(upper, allowed)).then(|| {
+            format!(
+                "{condition} may not hold with other seeds: {} had {}, so that up to {} % of its \
+                 frames may be {} (95 % interval), where {} % may; a longer run or more seeds \
+                 tell more",
+                shape.shown(chosen),
+                in_runs(of, frames, chosen.n),
+                number::short(upper),
+                of.what(),
+                number::short(allowed)
+            )
+        })
+    };
+    let about = about(choice, shape, chosen).into_iter();
+    about.filter_map(one).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Choice;
@@ -215,6 +280,8 @@ mod tests {
     const MISSED: &str = "missed_frames_total";
     const SHARE: &str = "missed_frames_pct";
     const OF_UI: &str = "missed_frames_of_ui_total";
+    /// Of 3 of 118 frames.
+    const UPPER: &str = ", at most 7.209 % by a 95 % interval.";
 
     /// Of each point the value of `k`, and the missed and all frames of its runs.
     type Given<'a> = (&'a str, &'a [(f64, f64)]);
@@ -267,7 +334,9 @@ mod tests {
     }
 
     /// Goal: beside the chosen point stands of how many frames it is. By hand: 1 of 59 and 2 of 59
-    /// are 3 of 118; one frame fewer leaves the other point 8.5 in the mean, far above 1.5.
+    /// are 3 of 118; one frame fewer leaves the other point 8.5 in the mean, far above 1.5. The
+    /// upper end is (s + z^2/2n + z sqrt(s(1-s)/n + z^2/4n^2)) / (1 + z^2/n) with s = 3/118 and n =
+    /// 118, z = 1.96: (0.025424 + 0.016278 + 0.032736) / 1.032555 = 7.209 %.
     #[test]
     fn a_choice_says_its_frames() {
         let points: [Given<'_>; 2] = [
@@ -275,18 +344,19 @@ mod tests {
             ("2", &[(9.0, 59.0), (9.0, 59.0)]),
         ];
         for (metric, told) in [
-            (MISSED, "; 3 of 118 frames missed in 2 runs."),
-            (SHARE, "; 3 of 118 frames missed in 2 runs."),
-            (OF_UI, "; 3 of 118 frames of ui missed in 2 runs."),
+            (MISSED, "; 3 of 118 frames missed in 2 runs"),
+            (SHARE, "; 3 of 118 frames missed in 2 runs"),
+            (OF_UI, "; 3 of 118 frames of ui missed in 2 runs"),
         ] {
             let found = by(metric, &points);
             let said = found.sentences(&[]);
             let begins = format!("k=1 has the least {metric} of 2 points");
-            assert_eq!(said, [format!("{begins}{told}")]);
+            assert_eq!(said, [format!("{begins}{told}{UPPER}")]);
             assert!(found.cautions().is_empty(), "{:?}", found.cautions());
         }
         let said = by(MISSED, &[("1", &[(3.0, 118.0)])]).sentences(&[]);
-        assert!(said[0].ends_with("; 3 of 118 frames missed."), "{said:?}");
+        let told = format!("; 3 of 118 frames missed{UPPER}");
+        assert!(said[0].ends_with(&told), "{said:?}");
     }
 
     /// Goal: another point that one frame fewer makes better, or as good and earlier, is named.
@@ -328,22 +398,64 @@ mod tests {
         let two: Given<'_> = ("0", &[(0.0, 115.0), (1.0, 116.0), (1.0, 115.0)]);
         let none: Given<'_> = ("128", &[(0.0, 115.0), (0.0, 115.0), (0.0, 115.0)]);
         let none_missed = "missed_frames_total<=0";
+        let turned = |found: &FoundPoints| -> Vec<String> {
+            let all = found.cautions().iter();
+            all.filter(|said| said.starts_with("one frame turns"))
+                .cloned()
+                .collect()
+        };
         let said = found("k", &[none_missed], &[(false, one), (true, none)]);
         assert_eq!(
-            said.cautions(),
+            turned(&said),
             [
                 "one frame turns the choice: with 0 of 346 frames missed and not 1, k=0 would be \
                  chosen instead of k=128; a longer run or more seeds tell more"
             ]
         );
         let said = found("k", &[none_missed], &[(false, two), (true, none)]);
-        assert!(said.cautions().is_empty());
+        assert!(turned(&said).is_empty());
         let said = found("k", &[none_missed], &[(false, one)]);
         let chosen = "not 1, k=0 would be chosen; a longer run";
         assert!(said.cautions()[0].contains(chosen), "{:?}", said.cautions());
         // What misses a condition on a change is not looked at.
         let changes = [none_missed, "missed_frames_total<=base"];
         let said = found("k", &changes, &[(false, one), (true, none)]);
-        assert!(said.cautions().is_empty());
+        assert!(turned(&said).is_empty());
+    }
+
+    /// Goal: a condition that a point holds by few frames is warned of where the upper end of the
+    /// interval does not hold it. By hand: of 8 of 1178 frames, 0.679 %, it is 1.334 %: above 1 %,
+    /// and above 4 a run, 8 of 1178; below 2 % and below 8 a run, 1.358 %. Of none of 345 it is
+    /// z^2 / (n + z^2) = 3.8415 / 348.8415 = 1.101 %.
+    #[test]
+    fn what_so_few_frames_cannot_tell_is_said() {
+        let eight: Given<'_> = ("1", &[(4.0, 589.0), (4.0, 589.0)]);
+        let warned = |condition: &str, point: Given<'_>| {
+            let said = found("k", &[condition], &[(true, point)]);
+            said.cautions().to_vec()
+        };
+        let of = |condition: &str, allowed: &str| {
+            format!(
+                "{condition} may not hold with other seeds: k=1 had 8 of 1178 frames missed in 2 \
+                 runs, so that up to 1.334 % of its frames may be missed (95 % interval), where \
+                 {allowed} % may; a longer run or more seeds tell more"
+            )
+        };
+        let share = "missed_frames_pct<=1";
+        assert_eq!(warned(share, eight), [of(share, "1")]);
+        let number = "missed_frames_total<=4";
+        assert_eq!(warned(number, eight), [of(number, "0.6791")]);
+        for enough in [
+            "missed_frames_pct<=2",
+            "missed_frames_total<=8",
+            "missed_frames_total>=1",
+            "energy_j<=1",
+        ] {
+            assert!(warned(enough, eight).is_empty(), "{enough}");
+        }
+        let none: Given<'_> = ("1", &[(0.0, 345.0)]);
+        let said = warned("missed_frames_total<=0", none);
+        let part = "k=1 had 0 of 345 frames missed, so that up to 1.101 % of its frames";
+        assert!(said[0].contains(part), "{said:?}");
     }
 }
