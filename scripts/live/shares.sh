@@ -94,9 +94,12 @@ group b weight 100
 hogs a 8 f
 hogs b 4 f
 # From 7.3 on a task less counts in the kernel's shares until tasks have moved: there that takes
-# seconds, and is left to chance (docs/rules/live-queue.md#vq-groups).
+# seconds, and is left to chance (docs/rules/live-queue.md#vq-groups). So ours may be what the
+# weights say instead: both have tasks on all four CPUs, hence 300 of 400 and 100 of 400.
 settle=8
 measure spread 4 a b
+echo "weights: spread a 75"
+echo "weights: spread b 25"
 settle=
 over a b
 

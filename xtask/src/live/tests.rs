@@ -498,8 +498,8 @@ impl Tests {
         let run = self
             .guests
             .lab(&folder, &[&load[..], &what, &how, options].concat(), "json")?;
-        let text = run.text("json");
-        let figure = |key: &str| super::first_figure(&text, key);
+        let told: Value = serde_json::from_str(&run.text("json")).unwrap_or_default();
+        let figure = |key: &str| told["price"][key].as_f64().unwrap_or_default();
         let (energy, wakeups) = (figure("cpu_energy_j"), figure("wakeups"));
         let latency = figure("wake_latency_us_p50");
         said.say(format!("{energy} J, {wakeups} wake-ups, {latency} us"));
