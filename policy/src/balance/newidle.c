@@ -8,9 +8,9 @@
  *
  * Tests by part: (below crates/policy-sys/tests; `every_fixture_holds` runs the fixtures)
  * all/newidle_7_3.rs: `newidle_gates` (`wp_newidle_begin`, `wp_newidle_level`),
- * all/idle_pass.rs: `who_was_idle_before_has_made_its_pass` (`wp_newidle_begin`),
  * `newidle_cost_fades` (`wp_update_newidle_cost`), `waiting_is_part_of_the_first_levels_cost`,
  * `a_level_left_out_hands_the_wait_on` (`wp_newidle_done`); all/balance.rs: `newidle_gates`;
+ * all/idle_pass.rs: `who_was_idle_before_has_made_its_pass` (`wp_newidle_begin`);
  * fixtures/newidle: cost-*.toml, none-pulled-is-idle-time.toml, pulled-is-no-idle-time.toml
  * (`wp_newidle_end`); fixtures/balance_38: newidle-levels-have-no-cost.toml,
  * newidle-not-at-far-nodes.toml (`wp_newidle_at`). `wp_update_next_balance` has no test of its own:
