@@ -2643,6 +2643,7 @@ pub struct wp_cpu_live {
     pub curr_vtime_ns: u64_,
     pub curr_deadline_ns: u64_,
     pub curr_start_ns: u64_,
+    pub curr_protected_ns: u64_,
     pub vq_load: u32_,
     pub vq_kept_load: u32_,
     pub llc_busy_tick: u64_,
@@ -2653,7 +2654,7 @@ pub struct wp_cpu_live {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of wp_cpu_live"][::core::mem::size_of::<wp_cpu_live>() - 840usize];
+    ["Size of wp_cpu_live"][::core::mem::size_of::<wp_cpu_live>() - 848usize];
     ["Alignment of wp_cpu_live"][::core::mem::align_of::<wp_cpu_live>() - 8usize];
     ["Offset of field: wp_cpu_live::vtime_now_ns"]
         [::core::mem::offset_of!(wp_cpu_live, vtime_now_ns) - 0usize];
@@ -2665,20 +2666,22 @@ const _: () = {
         [::core::mem::offset_of!(wp_cpu_live, curr_deadline_ns) - 24usize];
     ["Offset of field: wp_cpu_live::curr_start_ns"]
         [::core::mem::offset_of!(wp_cpu_live, curr_start_ns) - 32usize];
+    ["Offset of field: wp_cpu_live::curr_protected_ns"]
+        [::core::mem::offset_of!(wp_cpu_live, curr_protected_ns) - 40usize];
     ["Offset of field: wp_cpu_live::vq_load"]
-        [::core::mem::offset_of!(wp_cpu_live, vq_load) - 40usize];
+        [::core::mem::offset_of!(wp_cpu_live, vq_load) - 48usize];
     ["Offset of field: wp_cpu_live::vq_kept_load"]
-        [::core::mem::offset_of!(wp_cpu_live, vq_kept_load) - 44usize];
+        [::core::mem::offset_of!(wp_cpu_live, vq_kept_load) - 52usize];
     ["Offset of field: wp_cpu_live::llc_busy_tick"]
-        [::core::mem::offset_of!(wp_cpu_live, llc_busy_tick) - 48usize];
+        [::core::mem::offset_of!(wp_cpu_live, llc_busy_tick) - 56usize];
     ["Offset of field: wp_cpu_live::llc_crowded_tick"]
-        [::core::mem::offset_of!(wp_cpu_live, llc_crowded_tick) - 56usize];
+        [::core::mem::offset_of!(wp_cpu_live, llc_crowded_tick) - 64usize];
     ["Offset of field: wp_cpu_live::llc_busy_cpu"]
-        [::core::mem::offset_of!(wp_cpu_live, llc_busy_cpu) - 64usize];
+        [::core::mem::offset_of!(wp_cpu_live, llc_busy_cpu) - 72usize];
     ["Offset of field: wp_cpu_live::llc_crowded_cpu"]
-        [::core::mem::offset_of!(wp_cpu_live, llc_crowded_cpu) - 68usize];
+        [::core::mem::offset_of!(wp_cpu_live, llc_crowded_cpu) - 76usize];
     ["Offset of field: wp_cpu_live::vq_sleepers"]
-        [::core::mem::offset_of!(wp_cpu_live, vq_sleepers) - 72usize];
+        [::core::mem::offset_of!(wp_cpu_live, vq_sleepers) - 80usize];
 };
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq, Eq)]
@@ -2692,7 +2695,7 @@ pub struct wp_cpu {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of wp_cpu"][::core::mem::size_of::<wp_cpu>() - 2512usize];
+    ["Size of wp_cpu"][::core::mem::size_of::<wp_cpu>() - 2520usize];
     ["Alignment of wp_cpu"][::core::mem::align_of::<wp_cpu>() - 8usize];
     ["Offset of field: wp_cpu::queue"][::core::mem::offset_of!(wp_cpu, queue) - 0usize];
     ["Offset of field: wp_cpu::load"][::core::mem::offset_of!(wp_cpu, load) - 360usize];
@@ -3292,7 +3295,7 @@ pub struct wp_ctx {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of wp_ctx"][::core::mem::size_of::<wp_ctx>() - 3262632usize];
+    ["Size of wp_ctx"][::core::mem::size_of::<wp_ctx>() - 3270824usize];
     ["Alignment of wp_ctx"][::core::mem::align_of::<wp_ctx>() - 8usize];
     ["Offset of field: wp_ctx::params"][::core::mem::offset_of!(wp_ctx, params) - 0usize];
     ["Offset of field: wp_ctx::nr_cpus"][::core::mem::offset_of!(wp_ctx, nr_cpus) - 1024usize];
@@ -3328,62 +3331,62 @@ const _: () = {
         [::core::mem::offset_of!(wp_ctx, scan_cpu_ns) - 1104usize];
     ["Offset of field: wp_ctx::topo"][::core::mem::offset_of!(wp_ctx, topo) - 1112usize];
     ["Offset of field: wp_ctx::cpus"][::core::mem::offset_of!(wp_ctx, cpus) - 21720usize];
-    ["Offset of field: wp_ctx::doms"][::core::mem::offset_of!(wp_ctx, doms) - 2594008usize];
-    ["Offset of field: wp_ctx::groups"][::core::mem::offset_of!(wp_ctx, groups) - 2790616usize];
+    ["Offset of field: wp_ctx::doms"][::core::mem::offset_of!(wp_ctx, doms) - 2602200usize];
+    ["Offset of field: wp_ctx::groups"][::core::mem::offset_of!(wp_ctx, groups) - 2798808usize];
     ["Offset of field: wp_ctx::perf_doms"]
-        [::core::mem::offset_of!(wp_ctx, perf_doms) - 2905304usize];
+        [::core::mem::offset_of!(wp_ctx, perf_doms) - 2913496usize];
     ["Offset of field: wp_ctx::freq_doms"]
-        [::core::mem::offset_of!(wp_ctx, freq_doms) - 3104984usize];
-    ["Offset of field: wp_ctx::list"][::core::mem::offset_of!(wp_ctx, list) - 3195096usize];
-    ["Offset of field: wp_ctx::opp_khz"][::core::mem::offset_of!(wp_ctx, opp_khz) - 3227864usize];
+        [::core::mem::offset_of!(wp_ctx, freq_doms) - 3113176usize];
+    ["Offset of field: wp_ctx::list"][::core::mem::offset_of!(wp_ctx, list) - 3203288usize];
+    ["Offset of field: wp_ctx::opp_khz"][::core::mem::offset_of!(wp_ctx, opp_khz) - 3236056usize];
     ["Offset of field: wp_ctx::em_scratch"]
-        [::core::mem::offset_of!(wp_ctx, em_scratch) - 3260632usize];
+        [::core::mem::offset_of!(wp_ctx, em_scratch) - 3268824usize];
     ["Offset of field: wp_ctx::serial_tick"]
-        [::core::mem::offset_of!(wp_ctx, serial_tick) - 3262184usize];
+        [::core::mem::offset_of!(wp_ctx, serial_tick) - 3270376usize];
     ["Offset of field: wp_ctx::surplus_tick"]
-        [::core::mem::offset_of!(wp_ctx, surplus_tick) - 3262192usize];
+        [::core::mem::offset_of!(wp_ctx, surplus_tick) - 3270384usize];
     ["Offset of field: wp_ctx::uneven_tick"]
-        [::core::mem::offset_of!(wp_ctx, uneven_tick) - 3262200usize];
+        [::core::mem::offset_of!(wp_ctx, uneven_tick) - 3270392usize];
     ["Offset of field: wp_ctx::crowded_tick"]
-        [::core::mem::offset_of!(wp_ctx, crowded_tick) - 3262208usize];
+        [::core::mem::offset_of!(wp_ctx, crowded_tick) - 3270400usize];
     ["Offset of field: wp_ctx::misfit_tick"]
-        [::core::mem::offset_of!(wp_ctx, misfit_tick) - 3262216usize];
+        [::core::mem::offset_of!(wp_ctx, misfit_tick) - 3270408usize];
     ["Offset of field: wp_ctx::overutilized_ns"]
-        [::core::mem::offset_of!(wp_ctx, overutilized_ns) - 3262224usize];
+        [::core::mem::offset_of!(wp_ctx, overutilized_ns) - 3270416usize];
     ["Offset of field: wp_ctx::idle_turn_ns"]
-        [::core::mem::offset_of!(wp_ctx, idle_turn_ns) - 3262232usize];
+        [::core::mem::offset_of!(wp_ctx, idle_turn_ns) - 3270424usize];
     ["Offset of field: wp_ctx::idle_timer_ns"]
-        [::core::mem::offset_of!(wp_ctx, idle_timer_ns) - 3262240usize];
-    ["Offset of field: wp_ctx::explain"][::core::mem::offset_of!(wp_ctx, explain) - 3262248usize];
-    ["Offset of field: wp_ctx::kept"][::core::mem::offset_of!(wp_ctx, kept) - 3262256usize];
+        [::core::mem::offset_of!(wp_ctx, idle_timer_ns) - 3270432usize];
+    ["Offset of field: wp_ctx::explain"][::core::mem::offset_of!(wp_ctx, explain) - 3270440usize];
+    ["Offset of field: wp_ctx::kept"][::core::mem::offset_of!(wp_ctx, kept) - 3270448usize];
     ["Offset of field: wp_ctx::sched_cache"]
-        [::core::mem::offset_of!(wp_ctx, sched_cache) - 3262264usize];
-    ["Offset of field: wp_ctx::quick"][::core::mem::offset_of!(wp_ctx, quick) - 3262272usize];
+        [::core::mem::offset_of!(wp_ctx, sched_cache) - 3270456usize];
+    ["Offset of field: wp_ctx::quick"][::core::mem::offset_of!(wp_ctx, quick) - 3270464usize];
     ["Offset of field: wp_ctx::nohz_next_balance_tick"]
-        [::core::mem::offset_of!(wp_ctx, nohz_next_balance_tick) - 3262280usize];
+        [::core::mem::offset_of!(wp_ctx, nohz_next_balance_tick) - 3270472usize];
     ["Offset of field: wp_ctx::nohz_next_blocked_ns"]
-        [::core::mem::offset_of!(wp_ctx, nohz_next_blocked_ns) - 3262288usize];
+        [::core::mem::offset_of!(wp_ctx, nohz_next_blocked_ns) - 3270480usize];
     ["Offset of field: wp_ctx::nohz_has_blocked"]
-        [::core::mem::offset_of!(wp_ctx, nohz_has_blocked) - 3262296usize];
+        [::core::mem::offset_of!(wp_ctx, nohz_has_blocked) - 3270488usize];
     ["Offset of field: wp_ctx::reclaim_distance"]
-        [::core::mem::offset_of!(wp_ctx, reclaim_distance) - 3262300usize];
+        [::core::mem::offset_of!(wp_ctx, reclaim_distance) - 3270492usize];
     ["Offset of field: wp_ctx::nohz_owner"]
-        [::core::mem::offset_of!(wp_ctx, nohz_owner) - 3262304usize];
+        [::core::mem::offset_of!(wp_ctx, nohz_owner) - 3270496usize];
     ["Offset of field: wp_ctx::nohz_first_pick"]
-        [::core::mem::offset_of!(wp_ctx, nohz_first_pick) - 3262308usize];
+        [::core::mem::offset_of!(wp_ctx, nohz_first_pick) - 3270500usize];
     ["Offset of field: wp_ctx::nohz_second_pick"]
-        [::core::mem::offset_of!(wp_ctx, nohz_second_pick) - 3262312usize];
-    ["Offset of field: wp_ctx::mc_split"][::core::mem::offset_of!(wp_ctx, mc_split) - 3262316usize];
+        [::core::mem::offset_of!(wp_ctx, nohz_second_pick) - 3270504usize];
+    ["Offset of field: wp_ctx::mc_split"][::core::mem::offset_of!(wp_ctx, mc_split) - 3270508usize];
     ["Offset of field: wp_ctx::nohz_mask"]
-        [::core::mem::offset_of!(wp_ctx, nohz_mask) - 3262320usize];
-    ["Offset of field: wp_ctx::mc_table"][::core::mem::offset_of!(wp_ctx, mc_table) - 3262448usize];
+        [::core::mem::offset_of!(wp_ctx, nohz_mask) - 3270512usize];
+    ["Offset of field: wp_ctx::mc_table"][::core::mem::offset_of!(wp_ctx, mc_table) - 3270640usize];
     ["Offset of field: wp_ctx::mc_booted"]
-        [::core::mem::offset_of!(wp_ctx, mc_booted) - 3262584usize];
-    ["Offset of field: wp_ctx::nr_llcs"][::core::mem::offset_of!(wp_ctx, nr_llcs) - 3262588usize];
-    ["Offset of field: wp_ctx::is_32bit"][::core::mem::offset_of!(wp_ctx, is_32bit) - 3262592usize];
+        [::core::mem::offset_of!(wp_ctx, mc_booted) - 3270776usize];
+    ["Offset of field: wp_ctx::nr_llcs"][::core::mem::offset_of!(wp_ctx, nr_llcs) - 3270780usize];
+    ["Offset of field: wp_ctx::is_32bit"][::core::mem::offset_of!(wp_ctx, is_32bit) - 3270784usize];
     ["Offset of field: wp_ctx::has_preempt_lazy"]
-        [::core::mem::offset_of!(wp_ctx, has_preempt_lazy) - 3262596usize];
-    ["Offset of field: wp_ctx::prices"][::core::mem::offset_of!(wp_ctx, prices) - 3262600usize];
+        [::core::mem::offset_of!(wp_ctx, has_preempt_lazy) - 3270788usize];
+    ["Offset of field: wp_ctx::prices"][::core::mem::offset_of!(wp_ctx, prices) - 3270792usize];
 };
 impl Default for wp_ctx {
     fn default() -> Self {

@@ -226,6 +226,7 @@ struct wp_cpu_live {
 	u64 curr_vtime_ns;  /* of the running task, when it began */
 	u64 curr_deadline_ns;
 	u64 curr_start_ns;
+	u64 curr_protected_ns; /* it is protected until it has run so long */
 	u32 vq_load;        /* weight of all in the queue, the running one's included */
 	u32 vq_kept_load;   /* ... of its sleepers (queue_sleepers.c) */
 	/* on the first CPU of an LLC: the last tick of a busy CPU of it, and whose */

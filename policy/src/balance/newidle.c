@@ -10,6 +10,7 @@
  * all/newidle_7_3.rs: `newidle_gates` (`wp_newidle_begin`, `wp_newidle_level`),
  * `newidle_cost_fades` (`wp_update_newidle_cost`), `waiting_is_part_of_the_first_levels_cost`,
  * `a_level_left_out_hands_the_wait_on` (`wp_newidle_done`); all/balance.rs: `newidle_gates`;
+ * all/idle_pass.rs: `who_was_idle_before_has_made_its_pass` (`wp_newidle_begin`);
  * fixtures/newidle: cost-*.toml, none-pulled-is-idle-time.toml, pulled-is-no-idle-time.toml
  * (`wp_newidle_end`); fixtures/balance_38: newidle-levels-have-no-cost.toml,
  * newidle-not-at-far-nodes.toml (`wp_newidle_at`). `wp_update_next_balance` has no test of its own:
@@ -36,13 +37,15 @@ WP_INLINE void wp_update_next_balance(struct wp_ctx *ctx, struct wp_cpu *c, u32 
 						   wp_max_load_balance_interval(ctx, c)));
 }
 
-/* The CPU runs out of work. Returns 1 if it should search. */
+/* The CPU runs out of work. Returns 1 if it should search. Where the live queues are, a CPU that is
+ * idle already has been kicked for its periodic pass, and has made it. */
 WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-
 	u64 cost = ctx->params.migration_cost_ns;
 
+	if (ctx->params.queue == WP_QUEUE_LIVE && c->queue.curr_idle)
+		return 0;
 	c->queue.misfit_task_load = 0;
 	if (ctx->params.balance_classes && c->queue.pending)
 		return 0; /* its idle time will be too short to tell anything */

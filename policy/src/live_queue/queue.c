@@ -15,6 +15,7 @@
  * `a_pulled_task_is_where_its_deadline_is` (`wp_live_queue_deadline_on`),
  * `alone_slices_follow_each_other` (`wp_update_deadline`, `wp_slice_left_ns`),
  * `a_slice_since_it_was_chosen_protects` (`wp_live_queue_protected_ns`),
+ * `a_waker_goes_on_for_a_while` (`wp_live_queue_lets_waker`),
  * `who_had_its_share_is_preempted` (`wp_live_queue_preempts`, `wp_live_queue_had_share`),
  * `an_earlier_deadline_that_is_eligible_goes_before` (`wp_live_queue_before`,
  * `wp_entity_eligible`), `slices_end_if_somebody_waits` (`wp_live_queue_expired`,
@@ -198,6 +199,7 @@ WP_SMALL_FN int wp_live_queue_start(struct wp_ctx *ctx WP_NONNULL, struct wp_tas
 	c->live.curr_vtime_ns = task->vtime_ns;
 	c->live.curr_deadline_ns = task->deadline_ns;
 	c->live.curr_start_ns = now_ns;
+	c->live.curr_protected_ns = wp_live_queue_slice_ns(ctx);
 	c->live.vq_clock_ns = now_ns;
 	c->queue.curr_idle_policy = task->idle_policy;
 	c->queue.curr_weight = task->weight;
@@ -218,12 +220,12 @@ WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
 	return wp_live_queue_ahead(wp_avg_vruntime(c, now_ns), task->vtime_ns) >= 0;
 }
 
-/* What the running task of `c` has yet to run until it has run a slice since it was chosen. Until
- * then it keeps the CPU if it is owed time (docs/rules/live-queue.md#vq-protected). */
-WP_INLINE u64 wp_live_queue_protected_ns(const struct wp_ctx *ctx, const struct wp_cpu *c,
-					 u64 now_ns)
+/* What the running task of `c` has yet to run until it has run a slice since it was chosen, or as
+ * long as a waker may. Until then it keeps the CPU if it is owed time
+ * (docs/rules/live-queue.md#vq-protected). */
+WP_INLINE u64 wp_live_queue_protected_ns(const struct wp_cpu *c, u64 now_ns)
 {
-	return wp_sub(wp_live_queue_slice_ns(ctx), wp_sub(now_ns, c->live.curr_start_ns));
+	return wp_sub(c->live.curr_protected_ns, wp_sub(now_ns, c->live.curr_start_ns));
 }
 
 /* Has the running task, at virtual time `curr`, had its share? While it is protected: if `curr` is
@@ -235,28 +237,41 @@ WP_INLINE int wp_live_queue_had_share(const struct wp_cpu *c, u64 curr, u64 prot
 }
 
 /*
+ * A synchronous wake-up: may the running task of `c` go on, whatever it owes? For vq_sync_run_ns
+ * since it was chosen, or its slice if that is shorter; and it is protected for no longer
+ * (docs/rules/live-queue.md#vq-sync).
+ */
+WP_INLINE int wp_live_queue_lets_waker(const struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+{
+	if (!ctx->params.vq_sync_run_ns)
+		return 0;
+	c->live.curr_protected_ns =
+		wp_min64(c->live.curr_protected_ns, ctx->params.vq_sync_run_ns);
+	return wp_live_queue_protected_ns(c, now_ns) > 0;
+}
+
+/*
  * Should the waiting task preempt the running task of `cpu`? Not while the running task is owed
- * time and is protected or due before it; nor, at a synchronous wake-up, before it has run
- * vq_sync_run_ns (docs/rules/live-queue.md#vq-sync). Nor if one of the first that wait goes before
- * it (queue_walk.c).
+ * time and is protected or due before it; nor, at a synchronous wake-up, while the waker may go on.
+ * Nor if one of the first that wait goes before it (queue_walk.c).
  */
 WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
 {
-	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 curr, protected_ns, deadline = c->live.curr_deadline_ns;
 
 	if (!c->queue.curr_weight)
 		return 0;
 	if (c->queue.curr_idle_policy != task->idle_policy)
 		return (int)c->queue.curr_idle_policy;
-	if (task->woken_sync && wp_sub(now_ns, c->live.curr_start_ns) < ctx->params.vq_sync_run_ns)
+	if (task->woken_sync && wp_live_queue_lets_waker(ctx, c, now_ns))
 		return 0;
 	if (!wp_entity_eligible(ctx, task, cpu, now_ns) ||
 	    wp_live_queue_sleeper_before(c, task->deadline_ns, now_ns))
 		return 0;
 	curr = wp_live_queue_curr(c, now_ns);
-	protected_ns = wp_live_queue_protected_ns(ctx, c, now_ns);
+	protected_ns = wp_live_queue_protected_ns(c, now_ns);
 	if (wp_live_queue_had_share(c, curr, protected_ns, now_ns))
 		return 1;
 	if (wp_live_queue_ahead(curr, deadline) >= 0)
@@ -305,7 +320,7 @@ WP_FN u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now
 	rest = wp_div(rest * c->queue.curr_weight + WP_SCALE - 1, WP_SCALE);
 	if (c->live.vq_load <= c->queue.curr_weight)
 		return rest;
-	return wp_min64(rest, wp_max64(wp_live_queue_protected_ns(ctx, c, now_ns),
+	return wp_min64(rest, wp_max64(wp_live_queue_protected_ns(c, now_ns),
 				       wp_live_queue_owed_ns(c, curr, now_ns)));
 }
 
@@ -389,6 +404,7 @@ WP_FN int wp_live_queue_go_on(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 	if (c->live.vq_load > c->queue.curr_weight + c->live.vq_kept_load) {
 		c->live.curr_vtime_ns = curr;
 		c->live.curr_start_ns = now_ns;
+		c->live.curr_protected_ns = wp_live_queue_slice_ns(ctx);
 	}
 	if (!c->live.vq_kept_load)
 		return 0;
@@ -424,7 +440,7 @@ WP_FN int wp_live_queue_yields(struct wp_ctx *ctx WP_NONNULL,
 	if (!wp_entity_eligible(ctx, first, cpu, now_ns))
 		return 0;
 	return c->queue.curr_idle_policy ||
-	       wp_live_queue_had_share(c, curr, wp_live_queue_protected_ns(ctx, c, now_ns),
+	       wp_live_queue_had_share(c, curr, wp_live_queue_protected_ns(c, now_ns),
 				       now_ns) ||
 	       wp_live_queue_ahead(c->live.curr_deadline_ns, first->deadline_ns) >= 0;
 }

@@ -14,7 +14,8 @@
 //! `a_turn_counts_once_all_cpus_have_had_their_part` (`wp_idle_timer_ns`, `wp_idle_turn_begin`,
 //! `wp_idle_turn_end`); `a_task_to_give_ends_the_rest`, `one_task_that_fits_is_no_surplus`
 //! (`wp_note_uneven`); `tasks_with_room_are_no_surplus` (`wp_surplus`);
-//! `signals_of_idle_cpus_fade_at_every_turn`, `what_fades_lets_the_clock_down` (`wp_idle_decay`).
+//! `signals_of_idle_cpus_fade_at_every_turn`, `what_fades_lets_the_clock_down` (`wp_idle_decay`);
+//! `who_was_idle_before_has_made_its_pass` (`wp_newidle_begin`).
 //! Helpers, and who fails with them: `two_caches`, `ticks` (most tests,
 //! `one_idle_core_of_each_cache_looks` among them); `looking` (8 tests,
 //! `one_idle_core_of_each_cache_looks` among them); `a_full_cache`
@@ -332,6 +333,21 @@ fn a_task_to_give_ends_the_rest() {
         assert_eq!(core.idle_timer_ns(0, at), 2 * TICK);
         assert_eq!(core.tick(&mut task, at).ends_rest(), ends, "{tasks} tasks");
         assert!(!core.tick(&mut task, at).ends_rest(), "once");
+    }
+}
+
+/// An idle CPU that a turn wakes makes its periodic pass. It does not run out of work then, so it
+/// makes no pass for that. The kernel's fair class makes one.
+#[test]
+fn who_was_idle_before_has_made_its_pass() {
+    for (queue, searches) in [("dsq", false), ("eevdf", true)] {
+        let mut core = two_caches(&[("queue", queue)]);
+        core.state_mut().overload = 1;
+        core.cpu_mut(0).idle.avg_idle_ns = MS;
+        core.cpu_mut(0).balance.lb[0].max_newidle_cost_ns = 0;
+        assert_eq!(core.newidle_begin(0, common::NOW), searches, "{queue}");
+        core.cpu_mut(0).queue.curr_idle = 0;
+        assert!(core.newidle_begin(0, common::NOW), "{queue}");
     }
 }
 

@@ -16,7 +16,7 @@
 //! `who_is_owed_time_gives_way_to_an_earlier_deadline_only`,
 //! `who_goes_on_beside_others_is_chosen_anew`, `a_debt_that_is_paid_ends_the_turn`
 //! (`wp_live_queue_go_on`, `wp_live_queue_yields`); `who_had_its_share_is_preempted`,
-//! `what_has_just_begun_is_not_preempted_by_synchronous_wakeups`, `the_idle_policy_gives_way`
+//! `a_waker_goes_on_for_a_while`, `the_idle_policy_gives_way`
 //! (`wp_live_queue_preempts`); `an_earlier_deadline_that_is_eligible_goes_before`
 //! (`wp_live_queue_before`); `a_yield_gives_up_the_slice_of_who_is_owed` (`wp_yield_task`);
 //! `a_new_weight_keeps_what_is_owed`, `a_new_weight_counts_for_who_is_away`
@@ -297,18 +297,24 @@ fn who_had_its_share_is_preempted() {
     assert!(core.entity_eligible(&c, 0, 6 * MS));
 }
 
-/// Whatever it owes, the running one keeps the CPU for its least time if the waker said that it
-/// would sleep; a SCHED_IDLE one does not.
+/// Whatever it owes, a waker keeps the CPU for vq_sync_run_ns since it was chosen. Then its turn is
+/// over, not after its slice of 3 ms: of two tasks the running one is ahead of the mean from its
+/// first ns on. A SCHED_IDLE one does not keep it.
 #[test]
-fn what_has_just_begun_is_not_preempted_by_synchronous_wakeups() {
+fn a_waker_goes_on_for_a_while() {
     let mut core = core_at(0);
     core.state_mut().params.vq_sync_run_ns = 100_000;
     let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
     core.live_queue_start(&mut a, 0, 5 * MS);
     assert!(core.live_queue_preempts(&b, 0, 5 * MS + 99_999));
+    assert_eq!(core.slice_left_ns(0, 5 * MS + 99_999), 3 * MS - 99_999);
     b.raw_mut().woken_sync = 1;
     assert!(!core.live_queue_preempts(&b, 0, 5 * MS + 99_999));
+    assert_eq!(core.slice_left_ns(0, 5 * MS + 99_999), 1);
     assert!(core.live_queue_preempts(&b, 0, 5 * MS + 100_000));
+    assert!(core.live_queue_expired(0, 1, 5 * MS + 100_000));
+    core.live_queue_go_on(0, 5 * MS + 200_000); // chosen anew
+    assert!(!core.live_queue_preempts(&b, 0, 5 * MS + 299_999));
     core.live_queue_stop(&mut a, 6 * MS);
     a.raw_mut().idle_policy = 1;
     core.live_queue_start(&mut a, 0, 6 * MS);

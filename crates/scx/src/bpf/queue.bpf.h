@@ -332,8 +332,7 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		kick(cpu, 0);
 		return;
 	}
-	/* A CPU that was idle before has made its pass. */
-	if (!WP_AT(ctx.cpus, cpu)->queue.curr_idle && newidle_balance(cpu))
+	if (newidle_balance(cpu))
 		dsq_move_to_local(dsq_of(cpu));
 }
 
