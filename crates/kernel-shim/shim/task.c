@@ -47,7 +47,8 @@ static void grow_task_table(unsigned int number)
 	while (number >= task_table_size) {
 		unsigned int old_size = task_table_size;
 		unsigned int size = max(2 * old_size, max(number + 1, 256U));
-		struct task_struct **old = task_table, **table = wp_alloc(size * sizeof(*table), 64);
+		struct task_struct **old = task_table;
+		struct task_struct **table = wp_alloc(size * sizeof(*table), 64);
 
 		if (old)
 			memcpy(table, old, old_size * sizeof(*table));
