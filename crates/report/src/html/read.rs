@@ -111,8 +111,8 @@ pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
         }
     }
     if object.contains_key("partings") {
-        let mut review: Review = parse(source)?;
-        let comparisons = std::mem::take(&mut review.comparisons).into_iter();
+        let review: Review = parse(source)?;
+        let comparisons = review.comparisons.clone().into_iter();
         let review = std::iter::once(Ok(Parsed::Review(Box::new(review))));
         return review
             .chain(comparisons.map(|found| compared(found, refuse)))
