@@ -279,8 +279,11 @@ link() {
 
 mkdir -p "$out/obj" "$out/wp" || exit 2
 overlay
-defines=$(probe)
-echo "$defines $coherent ${WPSIM_CFLAGS:-} ${WPSIM_SHIM_CFLAGS:-}" | write "$out/defines"
+# make goes by dates, and what another program's shim built may be newer than this one's files:
+# commands have the sum of what the tree includes, and the shim's own objects know its folder.
+sum=$(cd "$here/arch" && find . -type f | sort | xargs cat | cksum | cut -d' ' -f1)
+defines="$(probe) -DWPSIM_ARCH=$sum"
+echo "$here $defines $coherent ${WPSIM_CFLAGS:-} ${WPSIM_SHIM_CFLAGS:-}" | write "$out/defines"
 configure "$@"
 objs=$(objects)
 kbuild -j"$jobs" kernel/sched/ $objs
