@@ -214,7 +214,7 @@ OPS_SLEEPABLE(init) s32 floor_init(u64 *args)
 	ctx.tick_ns = 4000000;
 	ctx.max_capacity_orig = WP_SCALE;
 	ctx.params.vq_slice_ns = SLICE_NS;
-	ctx.params.vq_sync_run_ns = 700000;
+	ctx.params.vq_sync_run_ns = 2000000;
 	bpf_for(i, 0, MOST_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx.cpus, i);
 		s32 error = scx_bpf_create_dsq(i, -1);

@@ -123,7 +123,7 @@ fn pick() -> wp_params {
     wp_params {
         queue: sys::WP_QUEUE_CFS,
         vq_slice_ns: 700_000,
-        vq_sync_run_ns: 700_000,
+        vq_sync_run_ns: 2_000_000,
         wake_list: sys::WP_WAKE_LIST_CACHE,
         sched_latency_ns: 6_000_000,
         min_granularity_ns: 750_000,

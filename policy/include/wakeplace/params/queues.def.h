@@ -22,7 +22,7 @@ WP_CHOICE(queue, wp_queue, LIVE_SETS("dsq"), RUN, "cfs",
 WP_RANGE(vq_slice_ns, 100000, 1000000000, BOTH, RUN, "700000",
 	"docs/rules/live-queue.md#vq-slice",
 	"dsq: slice of a task while others wait, ns; times the factor of tunable_scaling")
-WP_RANGE(vq_sync_run_ns, 0, 1000000000, BOTH, RUN, "700000",
+WP_RANGE(vq_sync_run_ns, 0, 1000000000, BOTH, RUN, "2000000",
 	"docs/rules/live-queue.md#vq-sync",
 	"dsq: a synchronous wake-up (WF_SYNC) preempts no task that has run for less than this, "
 	"ns; and then the turn of that task is over if it has had its share")
