@@ -105,7 +105,7 @@ pub fn look_at(shop: &Shop, quick: bool, arguments: &[&str]) -> Result<()> {
     };
     let mut wrong = 0;
     for name in ["study", "sim", "compare", "sweep", "both"] {
-        let height = if name == "both" { 16_000 } else { 9000 };
+        let height = if name == "both" { 20_000 } else { 9000 };
         let mut looks = vec![(1280, false), (390, true)];
         if !quick {
             looks.extend([(1280, true), (390, false), (360, false)]);
