@@ -31,7 +31,7 @@ use crate::junit::suite_of;
 use wakeplace_metrics::{
     Expectation, ExpectationError, Limit, METRICS, PairedDelta, RunMetrics, measured_instead,
 };
-use wakeplace_outcome::Check;
+use wakeplace_outcome::{Check, verdict};
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::{Comparison, PolicyRuns};
@@ -301,11 +301,7 @@ impl Found {
 
     /// `holds`: met, missed, or `None` where no interval tells; the mean is in the metric's unit.
     fn new(mean: Option<f64>, said: Option<String>, holds: Option<bool>) -> Self {
-        let word = match holds {
-            Some(true) => "pass",
-            Some(false) => "FAIL",
-            None => "not told",
-        };
+        let word = verdict(holds);
         Self {
             mean,
             change: None,

@@ -225,7 +225,7 @@ fn shown(chain: &str, sum: &ChainSum<'_>, runs: usize) -> LateFrames {
 
 #[cfg(test)]
 mod tests {
-    use super::late_frames;
+    use super::{LateFrames, late_frames};
     use crate::collector::RunMetrics;
     use crate::frames::Frames;
     use crate::testbed::two_clusters;
@@ -349,6 +349,23 @@ mod tests {
         }
     }
 
+    /// What is told of the only chain of a run that ends at 100 ms.
+    fn at_100_ms(mut it: Told) -> LateFrames {
+        happen!(it.0, 100 * MS => Finish);
+        let mut run = RunMetrics::kept(std::iter::empty(), 0);
+        run.late_frames = it.0.late(100 * MS);
+        let mut all = late_frames(&[run], &[report()]);
+        assert_eq!(all.len(), 1, "{all:?}");
+        all.remove(0)
+    }
+
+    /// Who was at work when frames were dropped, how many frames before, and how many in a run.
+    fn behind(screen: &LateFrames) -> Vec<(&str, u32, f64)> {
+        let all = screen.dropped_behind.iter();
+        all.map(|of| (&*of.task, of.frames_before, of.dropped_per_run))
+            .collect()
+    }
+
     /// Goal: by hand, of `frames` above: one of three frames is late and takes 14 ms. `ui` runs 3
     /// and waits 4 of these, `raster` runs 5 and waits 3. The mean of 2 ms at 500 and 3 at 1000 MHz
     /// is 800 MHz. Another one is dropped, and its time is in no share. Of two equal runs the mean
@@ -425,13 +442,7 @@ mod tests {
             it.begins_beside(at);
             it.stops(at + 1, UI, Stop::Sleeps);
         }
-        happen!(it.0, 100 * MS => Finish);
-        let mut run = RunMetrics::kept(std::iter::empty(), 0);
-        run.late_frames = it.0.late(100 * MS);
-        let all = late_frames(&[run], &[report()]);
-        let [screen] = all.as_slice() else {
-            panic!("{all:?}");
-        };
+        let screen = at_100_ms(it);
         // Late: the first. Dropped: the second, fourth, fifth and sixth.
         let counts = (
             screen.frames_per_run,
@@ -440,11 +451,7 @@ mod tests {
         );
         assert_eq!(counts, (6.0, 1.0, 4.0));
         assert_eq!(screen.unfinished_per_run, 1.0);
-        let behind = screen.dropped_behind.iter();
-        let behind: Vec<_> = behind
-            .map(|of| (&*of.task, of.frames_before, of.dropped_per_run))
-            .collect();
-        assert_eq!(behind, [("raster", 1, 2.0), ("raster", 2, 1.0)]);
+        assert_eq!(behind(&screen), [("raster", 1, 2.0), ("raster", 2, 1.0)]);
     }
 
     /// Goal: a task that is late begins its next frame without a sleep, and who was at work then is
@@ -463,18 +470,9 @@ mod tests {
         it.begins(32, 32);
         it.stops(34, UI, Stop::Sleeps);
         it.ends(40);
-        happen!(it.0, 100 * MS => Finish);
-        let mut run = RunMetrics::kept(std::iter::empty(), 0);
-        run.late_frames = it.0.late(100 * MS);
-        let all = late_frames(&[run], &[report()]);
-        let [screen] = all.as_slice() else {
-            panic!("{all:?}");
-        };
+        let screen = at_100_ms(it);
         assert_eq!((screen.late_per_run, screen.dropped_per_run), (1.0, 2.0));
-        let behind = screen.dropped_behind.iter();
-        let mut behind: Vec<_> = behind
-            .map(|of| (&*of.task, of.frames_before, of.dropped_per_run))
-            .collect();
+        let mut behind = behind(&screen);
         behind.sort_by_key(|of| of.1);
         assert_eq!(behind, [("raster", 1, 1.0), ("raster", 2, 1.0)]);
     }

@@ -5,7 +5,8 @@
 //!
 //! What must stay: keys, their order (that of the fields) and their meaning; a change of the type
 //! also changes docs/result.schema.json. Tests by part:
-//! crates/cli/tests/all/gates.rs::`checks_are_in_the_json` (all keys, read back).
+//! crates/cli/tests/all/gates.rs::`checks_are_in_the_json` (all keys, read back);
+//! crates/report/src/review/gates.rs::`a_mail_has_its_gates` (`verdict`).
 //!
 //! Tests: crates/cli/tests/all/gates.rs::checks_are_in_the_json
 
@@ -37,4 +38,14 @@ pub struct Check {
     pub holds: Option<bool>,
     /// What was found, in words.
     pub said: String,
+}
+
+/// Whether a condition holds, in a word; None: that is not told.
+#[must_use]
+pub const fn verdict(holds: Option<bool>) -> &'static str {
+    match holds {
+        Some(true) => "pass",
+        Some(false) => "FAIL",
+        None => "not told",
+    }
 }

@@ -28,7 +28,7 @@ mod sweep;
 mod timeline;
 mod why;
 
-pub use check::Check;
+pub use check::{Check, verdict};
 pub use comparison::{
     Comparison, Comparisons, Delta, Exit, Line, LineUse, Lines, LongestWait, Metric, Run, SchedExt,
     SeedRun, Verdict,

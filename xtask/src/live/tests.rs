@@ -36,6 +36,8 @@ use crate::shop::{Shop, missing, read, text_of, usage};
 
 const CEILINGS: &str = "crates/scx/verifier_ceilings.txt";
 const IN_TURN: &str = "--icount";
+/// The job that tries the systemd unit.
+const UNIT: &str = "systemd";
 const ARM64: [&str; 4] = ["--arch", "arm64", "--platform", "hikey960"];
 
 struct Tests {
@@ -102,7 +104,7 @@ impl Tests {
         }
         let versions = self.kernels()?;
         let interfaces: BTreeSet<_> = versions.iter().map(|version| interface(version)).collect();
-        if interfaces.len() < 2 {
+        if self.only.is_empty() && interfaces.len() < 2 {
             let what = format!("kernels with {} sched_ext interfaces", interfaces.len());
             self.guests.fault(format!("{what}, expected 2 or more"));
         }
@@ -134,34 +136,47 @@ impl Tests {
         if !self.quick {
             self.add_rest(&mut jobs, newest);
         }
+        let mut names: Vec<String> = jobs.iter().map(|(name, _)| name.clone()).collect();
+        let last = newest.map(|newest| (newest, format!("x86_64-{newest}")));
+        names.extend(last.iter().map(|(_, name)| name.clone()));
+        if !self.quick {
+            names.push(UNIT.to_owned());
+        }
+        self.keep_wanted(&mut names)?;
         jobs.retain(|(name, _)| self.is_wanted(name));
-        let mut count = jobs.len();
         // Two at a time: each guest with one clock takes one thread of this machine.
         self.guests.side_by_side(2, &jobs);
         // Alone: it is the one that minds a busy machine.
-        let last = newest.map(|newest| (newest, format!("x86_64-{newest}")));
         if let Some((newest, name)) = last.filter(|(_, name)| self.is_wanted(name)) {
             let mut said = Said::default();
             self.steps(&mut said, &name, &["--arch", "x86_64", "--kernel", newest])?;
             print!("{}", said.0);
-            count += 1;
         }
         if self.quick {
             println!(
                 "**** NOT TRIED with LIVE_QUICK: all kernels and interfaces, own images, killed \
                  loader, placement, hints, shares, the unit (make live-test)"
             );
-        } else if self.is_wanted("systemd") {
+        } else if self.is_wanted(UNIT) {
             unit::in_guest(&self.guests)?;
-            count += 1;
         }
-        if count == 0 {
-            let only = self.only.join(" ");
-            return Err(usage(format!(
-                "live-tests: no job's name begins so: {only}"
-            )));
+        let versions = names.iter().filter_map(|name| name.strip_prefix("x86_64-"));
+        let tried: BTreeSet<_> = versions.map(interface).collect();
+        Ok((names.len(), tried.len()))
+    }
+
+    /// Leaves the names of jobs that are asked for; each that is asked for begins one.
+    fn keep_wanted(&self, names: &mut Vec<String>) -> Result<()> {
+        for own in &self.only {
+            if !names.iter().any(|name| name.starts_with(own)) {
+                let all = names.join(", ");
+                return Err(usage(format!(
+                    "live-tests {own}: expected the begin of one of {all}"
+                )));
+            }
         }
-        Ok((count, tried.len()))
+        names.retain(|name| self.is_wanted(name));
+        Ok(())
     }
 
     /// Adds the jobs that only the full size has.

@@ -12,7 +12,7 @@
 
 use super::text::item;
 use std::fmt::Write as _;
-use wakeplace_outcome::{Check, Comparison, Review};
+use wakeplace_outcome::{Check, Comparison, Review, verdict};
 
 /// Most places of a condition; JSON has all.
 const MOST_PLACES: usize = 12;
@@ -43,7 +43,7 @@ pub(super) fn gates(review: &Review, width: usize) -> String {
             0 => String::new(),
             open => format!(", {open} not told"),
         };
-        let worst = own.first().map_or("", |one| word(one.2));
+        let worst = own.first().map_or("", |one| verdict(one.2.holds));
         let (held, places) = (of(Some(true)), own.len());
         let line = format!("{condition}: {worst} ({held} of {places} hold{open})");
         text.push_str(&item(&line, width));
@@ -71,15 +71,6 @@ fn rank(check: &Check) -> u8 {
     }
 }
 
-/// Whether it holds, in the words of the table of checks.
-fn word(check: &Check) -> &'static str {
-    match check.holds {
-        Some(true) => "pass",
-        Some(false) => "FAIL",
-        None => "not told",
-    }
-}
-
 /// The side on which a condition was judged, the verdict, and what was found, without what was
 /// expected, which stands beside.
 pub(crate) fn judged<'c>(of: &Comparison, check: &'c Check) -> [&'c str; 3] {
@@ -89,7 +80,7 @@ pub(crate) fn judged<'c>(of: &Comparison, check: &'c Check) -> [&'c str; 3] {
         .is_some_and(|run| run.policy == check.policy);
     let side = if is_base { "base" } else { "change" };
     let found = check.said.split("; expected ").next();
-    [side, word(check), found.unwrap_or_default()]
+    [side, verdict(check.holds), found.unwrap_or_default()]
 }
 
 /// Where a condition was judged, on which side, and what was found there.
@@ -103,7 +94,7 @@ fn place(load: &str, of: &Comparison, check: &Check) -> String {
 mod tests {
     use super::gates;
     use serde_json::json;
-    use wakeplace_outcome::{Check, Comparison, Multiplicity, Review};
+    use wakeplace_outcome::{Check, Comparison, Review};
 
     fn check(expected: &str, policy: &str, holds: Option<bool>, said: &str) -> Check {
         Check {
@@ -133,23 +124,9 @@ mod tests {
         let no = "1 -> 1.1 J, +10 % [+9, +11]; expected at most +3 % from the base";
         let open = "1 -> 1.03 J, +3 % [+1, +5]; expected at most +3 % from the base";
         let mut review = Review {
-            schema_version: 2,
-            version: String::new(),
-            commit: None,
-            command: None,
-            battery: String::new(),
-            title: String::new(),
             base: "old".to_owned(),
             change: "new".to_owned(),
-            margin_pct: 1.0,
-            conditions: Vec::new(),
-            failures: Vec::new(),
-            rows: Vec::new(),
-            multiplicity: Multiplicity::of(0),
-            claims: Vec::new(),
-            partings: Vec::new(),
             loads: vec!["x".to_owned(), "y".to_owned()],
-            warnings: Vec::new(),
             comparisons: vec![
                 on(
                     "a",
@@ -171,6 +148,7 @@ mod tests {
                 ),
                 on("b", vec![check(joules, "new", Some(false), no)]),
             ],
+            ..crate::review::tests::review(Vec::new())
         };
         let expected = "\nGates (--expect)\n\
                         - cpu_energy_j<=+3%: FAIL (0 of 2 hold, 1 not told)\n\

@@ -333,7 +333,7 @@ mod tests {
         }
     }
 
-    fn review(rows: Vec<ReviewRow>) -> Review {
+    pub(super) fn review(rows: Vec<ReviewRow>) -> Review {
         Review {
             schema_version: 2,
             version: String::new(),
