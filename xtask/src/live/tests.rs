@@ -170,9 +170,7 @@ impl Tests {
         for own in &self.only {
             if !names.iter().any(|name| name.starts_with(own)) {
                 let all = names.join(", ");
-                return Err(usage(format!(
-                    "live-tests {own}: expected the begin of one of {all}"
-                )));
+                return Err(usage(format!("{own}: expected the begin of one of {all}")));
             }
         }
         names.retain(|name| self.is_wanted(name));
